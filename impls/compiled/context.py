@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import mmap
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
 
 import numpy as np
 
 from impls.compiled import layout
 from impls.compiled.codegen.build import kernel_address
 from impls.compiled.codegen.native import native
-from impls.compiled.cpython.interpreter import InterpreterLayout
-from impls.compiled.pages import aligned_zeros, growing_zeros
+from impls.compiled.cpython.builtins import Builtins
+from impls.compiled.cpython.interpreter import MOST_INTS, interpreter_layout, shared_integers
+from impls.compiled.pages import aligned_zeros
 from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.splitting import SplitContext, Splitting
 
@@ -36,68 +37,12 @@ _KEY_MASKS = np.frombuffer(
 _REPLACE = np.frombuffer(b"replace\0", np.uint8)
 
 
+ModelTables = Mapping[str, np.ndarray]
+"""The merging tables of a model, the initial entries of its cache, and the tables for decoding, by the field of
+`layout.ContextRecord` that points at each; some models lack some. "numbers" holds the values of NUMBERS (int64), and
+"whole_tokens" the ids of the tokens that whole pieces become although merging does not make them (int32)."""
 NUMBERS = ("n_symbols", "monotone", "unknown_symbol", "fuses_unknown")
-"""The fields of `layout.ContextRecord` whose values `ModelTables.numbers` holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelTables:
-    """Merging tables of a model, the initial entries of its cache, and the tables for decoding.
-
-    Each, except `numbers` and `whole_tokens`, has the name of the field of `layout.ContextRecord` that points at it.
-    """
-
-    pairs: np.ndarray
-    """int64: the pairs with the symbols they make, grouped by bucket; see `merge/pairs`."""
-    buckets: np.ndarray
-    """int64: the word of each bucket; see `merge/pairs`."""
-    handles: np.ndarray
-    """int32 by symbol: its handle, which identifies its row of buckets."""
-    first_round: np.ndarray
-    """int64 of shape (65536,), by first byte | second << 8; see `merge/first_round`."""
-    characters: np.ndarray
-    """int64 of shape (65536,), see `merge/first_round`; all -1 if merges are not monotone."""
-    byte_symbols: np.ndarray
-    """int32 of shape (256,): the symbol of each byte."""
-    ids: np.ndarray
-    """int32 by symbol: its id; empty if symbols are ids."""
-    spelling_pages: np.ndarray
-    """uint16 of shape (0x4400,): the page of each 64 code points; empty if bytes are the alphabet."""
-    character_symbols: np.ndarray
-    """int32 of shape (n_pages * 64,): the symbol of a character, or -1; see `merge/spelling_tables`."""
-    last_symbols: np.ndarray
-    """As `character_symbols`, for a character that ends a piece; empty if there is no difference."""
-    numbers: np.ndarray
-    """int64: the values of NUMBERS."""
-    token_bytes: np.ndarray
-    """uint8: the decoded bytes of all tokens, one after another."""
-    token_starts: np.ndarray
-    """int64 of shape (n_ids + 1,): offset of a token in `token_bytes`; -1 - offset for an id that no token has."""
-    whole_tokens: np.ndarray
-    """int32: ids of the tokens that whole pieces become, although merging does not make them."""
-    cache_tokens: np.ndarray
-    """int32: tokens in the cache from the start, each the single id of its own bytes in `token_bytes`."""
-    cache_rows: np.ndarray
-    """int64 of shape (n, 4): the other entries in the cache from the start."""
-    joins: np.ndarray
-    """uint8: bitmap of the pairs of characters in tokens; empty if pieces are not cut into segments."""
-    lone: np.ndarray
-    """int64 of shape (65536, 2): the ids of each three-byte character alone, and bits of the ends of characters that a
-    token may hold before it, see `merge/neighbours`; empty if `joins` is."""
-
-    @property
-    def n_symbols(self) -> int:
-        """Return the number of symbols."""
-        return int(self.numbers[0])
-
-    @property
-    def monotone(self) -> bool:
-        """Return whether every merge ranks after those that make its parts."""
-        return bool(self.numbers[1])
-
-
-HELD = tuple(field.name for field in fields(ModelTables) if field.name not in ("numbers", "whole_tokens"))
-"""The tables that kernels reach by a field of the same name."""
+"""The fields whose values `numbers` holds."""
 
 
 def token_table(data: np.ndarray, starts: np.ndarray, tokens: np.ndarray) -> tuple[np.ndarray, int]:
@@ -117,27 +62,31 @@ class Context(SplitContext):
     def __init__(self, tables: ModelTables, splitting: Splitting | None) -> None:
         super().__init__(splitting)
         self.tables = tables
-        for name in HELD:
-            if len(array := getattr(tables, name)):
-                self.hold(name, array)
-        for name, number in zip(NUMBERS, tables.numbers.tolist(), strict=True):
-            self[name] = number
-        self["n_cache_tokens"], self["n_cache_rows"] = len(tables.cache_tokens), len(tables.cache_rows)
-        self["n_ids"] = len(tables.token_starts) - 1
+        self.builtins: Builtins | None = None
+        """The built-in functions of this context; None if the interpreter does not support them."""
+        for field, array in tables.items():
+            if len(array) and field not in ("numbers", "whole_tokens"):
+                self.hold(field, array)
+        for field, number in zip(NUMBERS, tables["numbers"].tolist(), strict=True):
+            self[field] = number
+        self["n_cache_tokens"], self["n_cache_rows"] = (
+            len(tables.get(f"cache_{kind}", ())) for kind in ("tokens", "rows")
+        )
+        self["n_ids"] = len(tables["token_starts"]) - 1
         if self["spelling_pages"]:
             self["spell"] = kernel_address("spell")
-        if len(tables.joins):
+        if self["joins"]:
             # One more character than there can be says where the last of them ends.
             self.hold("segments", np.zeros(layout.MOST_CHARACTERS + 1, layout.Character.dtype))
             self.hold("listed_segments", np.zeros(layout.MOST_CHARACTERS // 2, layout.Segment.dtype))
-        self.hold("heads", np.full(tables.n_symbols, -1, np.int32))
-        self.hold("latest", np.zeros(tables.n_symbols, np.int32))
-        self.hold("head_bits", np.zeros((tables.n_symbols + 63) // 64, np.int64))
+        self.hold("heads", np.full(self["n_symbols"], -1, np.int32))
+        self.hold("latest", np.zeros(self["n_symbols"], np.int32))
+        self.hold("head_bits", np.zeros((self["n_symbols"] + 63) // 64, np.int64))
         self.hold("small_scratch", aligned_zeros(2048))
         for field, offset in (("symbols", 64), ("ranks", 512), ("symbol_handles", 1088), ("made", 1344)):
             self[field] = self["small_scratch"] + offset
         self._caches()
-        self.hold("out", growing_zeros(4 * _OUT_IDS + layout.PAD_BYTES, _IN_SMALL_PAGES))
+        self.hold("out", aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES, _IN_SMALL_PAGES))
         self["out_limit"] = _OUT_IDS
         self._whole()
         native.load_vocabulary(self.address)
@@ -146,51 +95,49 @@ class Context(SplitContext):
         n_entries = self["n_cache_tokens"] + self["n_cache_rows"]
         bits = min(_USUAL_CACHE_BITS, max(_LEAST_CACHE_BITS, (4 * n_entries).bit_length()))
         bits = max(bits, (2 * n_entries).bit_length())
-        self._table("pieces", 32, bits, max(bits, _MOST_CACHE_BITS))
-        self._table("long", 32, _LEAST_LONG_BITS, _MOST_LONG_BITS)
-        self.hold("arena", growing_zeros(4 * _ARENA_IDS, _MOST_IN_SMALL_PAGES))
+        self._table("pieces", bits, max(bits, _MOST_CACHE_BITS), (3 << bits) // 4)
+        self._table("long", _LEAST_LONG_BITS, _MOST_LONG_BITS, (1 << _LEAST_LONG_BITS) // 2)
+        self.hold("arena", aligned_zeros(4 * _ARENA_IDS, _MOST_IN_SMALL_PAGES))
         self["arena_limit"] = _ARENA_IDS
-        self.hold("long_store", growing_zeros(_LONG_STORE_BYTES, _IN_SMALL_PAGES))
+        self.hold("long_store", aligned_zeros(_LONG_STORE_BYTES, _IN_SMALL_PAGES))
         self["long_store_limit"] = _LONG_STORE_BYTES
         self.hold("seen", np.zeros(1 << (layout.SEEN_BITS - 6), np.int64))
         self.hold("key_masks", _KEY_MASKS)
 
-    def _table(self, table: str, entry_bytes: int, bits: int, most_bits: int) -> None:
-        """Hold an empty hash table of 2**bits entries that `lookup/growth` may enlarge to 2**most_bits."""
-        in_use, memory = entry_bytes << bits, entry_bytes << most_bits
-        array = growing_zeros(memory, in_use) if in_use <= _MOST_IN_SMALL_PAGES else aligned_zeros(memory)
+    def _table(self, table: str, bits: int, most_bits: int, limit: int) -> None:
+        """Hold a hash table for `limit` entries of 32 bytes in 2**bits slots that may grow to 2**most_bits slots."""
+        in_use, memory = 32 << bits, 32 << most_bits
+        array = aligned_zeros(memory, in_use if in_use <= _MOST_IN_SMALL_PAGES else 0)
         # The first access to a page causes a page fault, and so does the first write: write now, as lookups only read.
         array[: in_use : mmap.PAGESIZE] = 0
         self.hold(f"{table}.entries", array)
         self[f"{table}.shift"] = 64 - bits
-        self[f"{table}.limit"] = (3 << bits) // 4
+        self[f"{table}.limit"] = limit
         self[f"{table}.least_shift"] = 64 - most_bits
 
     def _whole(self) -> None:
         """Hold the hash table of whole pieces."""
-        whole = self.tables.whole_tokens
-        if len(whole):
-            table, self["whole_shift"] = token_table(self.tables.token_bytes, self.tables.token_starts, whole)
+        if (whole := self.tables.get("whole_tokens")) is not None:
+            table, self["whole_shift"] = token_table(self.held("token_bytes"), self.held("token_starts"), whole)
             self.hold("whole", table)
 
-    def reach_python(
-        self, found: InterpreterLayout, integers: int, specials: SpecialTokenTable, cuts: np.ndarray | None
-    ) -> None:
-        """Let kernels read and create Python objects.
+    def reach_python(self, specials: SpecialTokenTable, cuts: np.ndarray | None) -> None:
+        """Let kernels read and create Python objects, and make their built-in functions, if the interpreter allows it.
 
-        `integers` is the address of the ints, see `cpython/interpreter`; `specials` is the table of special tokens that
-        kernels search for; `cuts` says where texts may be cut, see `splitting.cuts_of`.
+        `specials` is the table of special tokens that kernels search for; `cuts` says where texts may be cut, see
+        `splitting.cuts_of`.
         """
+        found, n_ids = interpreter_layout(), max(self["n_symbols"], int(self.tables["ids"].max(initial=0)) + 1)
+        if found is None or n_ids > MOST_INTS:
+            return
+        self.builtins = Builtins(self.address)
         # None and types live as long as the interpreter, so their addresses (which `id` returns) stay valid.
         self["none_object"], self["int_type"], self["str_type"] = id(None), id(int), id(str)
         self.hold("replace", _REPLACE)
-        self["integers"], self["list_items"] = integers, found.list_items
-        arrays, strings = found.arrays, found.strings
-        self["new_array"], self["array_data"], self["array_kind"] = arrays.empty, arrays.get_pointer, arrays.dtype
-        self["resize"], self["shape"], self["n_dimensions"] = arrays.resize, self.address_of("size"), 1
-        self["str_state"], self["str_shift"] = strings.state, strings.shift
-        self["str_utf8"], self["str_data"] = strings.utf8, strings.data
-        self.hold("text", growing_zeros(_TEXT_BYTES + layout.PAD_BYTES, _IN_SMALL_PAGES))
+        for field, number in found.items():
+            self[field] = number
+        self["integers"], self["shape"], self["n_dimensions"] = shared_integers(n_ids), self.address_of("size"), 1
+        self.hold("text", aligned_zeros(_TEXT_BYTES + layout.PAD_BYTES, _IN_SMALL_PAGES))
         self["text_limit"] = _TEXT_BYTES
         table, self["n_specials"] = specials
         self.hold("specials", table)

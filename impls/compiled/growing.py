@@ -21,12 +21,12 @@ class TokensByEnd(DeclaredSlots):
     def __init__(self, model: Model, context: Context) -> None:
         """Raise ValueError for a model in which some token has several derivations, or none."""
         tables = context.tables
-        regular = model.alphabet == "bytes" and model.end_of_word is None and tables.monotone
-        if not regular or len(tables.whole_tokens) or len(np.unique(tables.ids)) < len(tables.ids):
+        ids, regular = tables["ids"], model.alphabet == "bytes" and model.end_of_word is None and context["monotone"]
+        if not regular or "whole_tokens" in tables or len(np.unique(ids)) < len(ids):
             raise ValueError("some token has several derivations, or none")
         super().__init__(Suffixes)
         self.context = context
-        n_symbols, n_bytes = tables.n_symbols, len(tables.token_bytes)
+        n_symbols, n_bytes = context["n_symbols"], len(tables["token_bytes"])
         filter_bits, slot_bits = (2 * n_bytes).bit_length(), (2 * n_symbols).bit_length()
         self.hold("parts", np.full(2 * n_symbols, -1, np.int32))
         self.lengths = np.zeros(n_symbols, np.int32)
@@ -36,7 +36,7 @@ class TokensByEnd(DeclaredSlots):
         self["filter_shift"], self["tokens_shift"] = 64 - filter_bits, 64 - slot_bits
         if not native.index_suffixes(context.address, self.address):
             raise ValueError("some token has several derivations")
-        self.symbol_of = dict(zip(tables.ids.tolist(), range(n_symbols), strict=True)) if len(tables.ids) else None
+        self.symbol_of = dict(zip(ids.tolist(), range(n_symbols), strict=True)) if len(ids) else None
         self.longest = self["longest"]
 
 

@@ -217,9 +217,9 @@ class ContextRecord(Record):
     shape: i64  # the address of SIZE; SHAPE and N_DIMENSIONS are the struct from which PyArray_Resize reads a shape
     n_dimensions: i64  # 1
     str_type: i64  # address of the type str
-    str_state: i64  # offset, in a str object, of its state word; see `StrLayout` for this and the next three
+    str_state: i64  # offset, in a str object, of its 32-bit state word: kind (three bits), flags compact and ASCII
     str_shift: i64  # bit position of the kind in the state word
-    str_utf8: i64  # offset of the address of the cached UTF-8
+    str_utf8: i64  # offset of the address of the cached UTF-8, which is 0 if none is cached
     str_data: i64  # offset of the characters of a str that is not ASCII
     text: i64  # buffer for the UTF-8 of one text
     text_limit: i64  # size of TEXT in bytes

@@ -24,27 +24,12 @@ _CACHE_LINE = 64
 _HUGE_PAGE = 1 << 21
 
 
-def aligned_zeros(n_bytes: int) -> np.ndarray:
-    """Return zeroed memory (uint8), aligned to a cache line, or to a huge page if it is at least as large as one."""
-    return _zeros(n_bytes, 0)
+def aligned_zeros(n_bytes: int, in_small_pages: int = 0) -> np.ndarray:
+    """Return zeroed memory (uint8), aligned to a cache line, or to a huge page if it is at least as large as one.
 
-
-def growing_zeros(n_bytes: int, small_bytes: int) -> np.ndarray:
-    """Return memory as `aligned_zeros` does, to be used from its start on: the first `small_bytes` are in small pages.
-
-    The first touch of a large page takes longer than that of a small one, but not as long as those of all the small
-    pages that it replaces.
+    Memory to be used from its start on begins with so many bytes in small pages: the first touch of a large page takes
+    longer than that of a small one, but not as long as those of all the small pages that it replaces.
     """
-    return _zeros(n_bytes, small_bytes)
-
-
-def return_freed() -> None:
-    """Return to the system memory that was freed but that the allocator keeps, if the allocator can (glibc)."""
-    with contextlib.suppress(AttributeError, TypeError, OSError):
-        ctypes.CDLL(None).malloc_trim(ctypes.c_size_t(0))
-
-
-def _zeros(n_bytes: int, in_small_pages: int) -> np.ndarray:
     if n_bytes < _HUGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         array = np.zeros(n_bytes + _CACHE_LINE, np.uint8)
         start = -_place(array) % _CACHE_LINE
@@ -63,6 +48,12 @@ def _zeros(n_bytes: int, in_small_pages: int) -> np.ndarray:
         if n_large := (n_bytes - in_small_pages) & -_HUGE_PAGE:
             memory.madvise(mmap.MADV_HUGEPAGE, start + in_small_pages, n_large)
     return array[start : start + n_bytes]
+
+
+def return_freed() -> None:
+    """Return to the system memory that was freed but that the allocator keeps, if the allocator can (glibc)."""
+    with contextlib.suppress(AttributeError, TypeError, OSError):
+        ctypes.CDLL(None).malloc_trim(ctypes.c_size_t(0))
 
 
 def _place(array: np.ndarray) -> int:

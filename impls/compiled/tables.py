@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import fields, replace
 
 import numpy as np
 
@@ -12,14 +11,14 @@ from impls.compiled.codegen.native import native
 from impls.compiled.context import Context, ModelTables, token_table
 from impls.compiled.layout import COUNT_AT, LONGEST_DERIVED, NONE, SYMBOL_BITS
 from impls.compiled.merge.neighbours import joins_of, pair_rows
-from impls.compiled.merge.spelling_tables import Spelling, from_characters
+from impls.compiled.merge.spelling_tables import from_characters
 from impls.compiled.merge.symbols import Symbols, blob_of, from_merges, from_parts
 from impls.compiled.storage import cache_folder, packed, read_checked, unpacked, write_checked
 from impls.core.model import Model
 from impls.core.model.merging import middle_of
 from impls.core.text.byte_alphabet import to_printable
 
-_FORMAT = 9
+_FORMAT = 10
 _TINY = 1 << 12
 _DECODED_IDS = 1 << 20
 
@@ -32,15 +31,12 @@ def model_digest(model: Model) -> str:
 def tables_of(model: Model) -> ModelTables:
     """Return the tables of a model, from the user's cache or newly built; raise `Unsupported` for too many tokens."""
     path = cache_folder() / "tables" / f"{model_digest(model)[:32]}.bin"
-    names = [field.name for field in fields(ModelTables)]
     kept = read_checked(path)
     if kept is not None:
-        arrays = unpacked(kept)
-        if list(arrays) == names:
-            return ModelTables(**arrays)
+        return unpacked(kept)
     tables = build_tables(model)
     if len(model.tokens) > _TINY and not is_checked():
-        write_checked(path, packed({name: getattr(tables, name) for name in names}))
+        write_checked(path, packed(tables))
     return tables
 
 
@@ -50,39 +46,23 @@ def build_tables(model: Model) -> ModelTables:
     # Kernels read pieces as text here, never the bytes that the text stands for: those may be no UTF-8.
     blob, starts = blob_of(written)
     data = np.frombuffer(blob + bytes(64), np.uint8)
-    spelling = Spelling(np.zeros(0, np.uint16), np.zeros(0, np.int32), np.zeros(0, np.int32), -1, False)
+    spelling: dict[str, np.ndarray] = {}
+    unknown, fuses_unknown = -1, False
     if model.alphabet == "chars" or model.end_of_word is not None:
-        symbols, spelling = from_characters(written)
+        symbols, spelling, (unknown, fuses_unknown) = from_characters(written)
     elif model.merge_rule == "concatenation":
         symbols = from_parts(model, *_parts(model, data, starts))
     else:
         symbols = from_merges(model)
-    rows = pair_rows(symbols.merges, symbols.n_symbols)
-    decoded, decoded_starts = _decoding(model)
-    numbers = [symbols.n_symbols, symbols.monotone, spelling.unknown, spelling.fuses_unknown]
-    bare = ModelTables(
-        pairs=rows.pairs,
-        buckets=rows.buckets,
-        handles=rows.handles,
-        first_round=_first_round(symbols, data, starts),
-        characters=np.full(1 << 16, -1, np.int64),
-        byte_symbols=symbols.byte_symbols,
-        ids=np.zeros(0, np.int32) if symbols.ids is None else symbols.ids,
-        spelling_pages=spelling.pages,
-        character_symbols=spelling.symbols,
-        last_symbols=spelling.last_symbols,
-        numbers=np.array(numbers, np.int64),
-        token_bytes=decoded,
-        token_starts=decoded_starts,
-        whole_tokens=np.zeros(0, np.int32),
-        cache_tokens=np.zeros(0, np.int32),
-        cache_rows=np.zeros((0, 4), np.int64),
-        joins=np.zeros(0, np.uint8),
-        lone=np.zeros((0, 2), np.int64),
-    )
+    tables = pair_rows(symbols.merges, symbols.n_symbols) | spelling
+    tables["first_round"] = _first_round(symbols, data, starts)
+    tables["byte_symbols"] = symbols.byte_symbols
+    tables["ids"] = np.zeros(0, np.int32) if symbols.ids is None else symbols.ids
+    tables["numbers"] = np.array([symbols.n_symbols, symbols.monotone, unknown, fuses_unknown], np.int64)
+    tables["token_bytes"], tables["token_starts"] = _decoding(model)
     if symbols.monotone:
-        bare = replace(bare, characters=_characters(bare, symbols))
-    return _with_vocabulary(bare, model, data, starts)
+        tables["characters"] = _characters(tables, symbols)
+    return _with_vocabulary(tables, model, data, starts)
 
 
 def printed(model: Model) -> Model:
@@ -150,46 +130,49 @@ def _decoding(model: Model) -> tuple[np.ndarray, np.ndarray]:
     return np.frombuffer(b"".join(tokens) + bytes(64), np.uint8), np.where(known, starts, -1 - starts)
 
 
-def _characters(bare: ModelTables, symbols: Symbols) -> np.ndarray:
+def _characters(tables: ModelTables, symbols: Symbols) -> np.ndarray:
     made = symbols.merges & NONE
     lowest = []
     for parts in ((symbols.merges >> SYMBOL_BITS) & NONE, symbols.merges >> (2 * SYMBOL_BITS)):
         ranks = np.full(symbols.n_symbols, NONE, np.int32)
         np.minimum.at(ranks, parts, made.astype(np.int32))
         lowest.append(ranks)
-    return Context(bare, None).characters(*lowest)
+    return Context(tables, None).characters(*lowest)
 
 
-def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: np.ndarray) -> ModelTables:
+def _with_vocabulary(
+    tables: dict[str, np.ndarray], model: Model, data: np.ndarray, starts: np.ndarray
+) -> dict[str, np.ndarray]:
     """Return the tables with the whole pieces they need and the cache entries of the vocabulary."""
-    context = Context(bare, None)
+    context = Context(tables, None)
     if model.ignore_merges or (model.merge_rule == "concatenation" and model.sentencepiece is None):
         whole = context.tokens_merging_does_not_make(data, starts)
         if len(whole):
-            bare = replace(bare, whole_tokens=whole)
-            context = Context(bare, None)
+            tables = tables | {"whole_tokens": whole}
+            context = Context(tables, None)
     rows = context.vocabulary_rows(data, starts)
-    plain = _are_tokens(rows, bare)
-    if model.alphabet == "bytes" and model.end_of_word is None and not len(bare.whole_tokens):
+    plain = _are_tokens(rows, tables)
+    if model.alphabet == "bytes" and model.end_of_word is None and "whole_tokens" not in tables:
         # A segment is looked up like a piece, which would give the id of a whole piece to a part of another piece.
         lone = context.lone_characters()
         if lone is not None:
             joins, lone[:, 1] = joins_of(token for token in model.tokens if token)
-            bare = replace(bare, joins=joins, lone=lone)
-    return replace(bare, cache_tokens=rows[plain, 2].astype(np.int32), cache_rows=np.ascontiguousarray(rows[~plain]))
+            tables = tables | {"joins": joins, "lone": lone}
+    cached = {"cache_tokens": rows[plain, 2].astype(np.int32), "cache_rows": np.ascontiguousarray(rows[~plain])}
+    return tables | cached
 
 
 def _are_tokens(rows: np.ndarray, tables: ModelTables) -> np.ndarray:
     """Return whether each cache entry only says that a token's bytes have the token's id: bool by entry."""
     ids = rows[:, 2]
-    plain: np.ndarray = (rows[:, 3] == 1 << COUNT_AT) & (ids >= 0) & (ids < len(tables.token_starts) - 1)
-    ids = np.where(plain, ids, 0)
-    begin, end = tables.token_starts[ids], tables.token_starts[ids + 1]
+    plain: np.ndarray = (rows[:, 3] == 1 << COUNT_AT) & (ids >= 0) & (ids < len(tables["token_starts"]) - 1)
+    ids, token_bytes = np.where(plain, ids, 0), tables["token_bytes"]
+    begin, end = tables["token_starts"][ids], tables["token_starts"][ids + 1]
     lengths = np.where(end < 0, -1 - end, end) - begin
     keys = rows[:, :2].copy().view(np.uint8)
     plain &= (begin >= 0) & (lengths == keys[:, 15])
     begin = np.where(plain, begin, 0)
     for at in range(15):
-        byte = np.where(at < lengths, tables.token_bytes[np.minimum(begin + at, len(tables.token_bytes) - 1)], 0)
+        byte = np.where(at < lengths, token_bytes[np.minimum(begin + at, len(token_bytes) - 1)], 0)
         plain &= keys[:, at] == byte
     return plain

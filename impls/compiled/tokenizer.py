@@ -12,6 +12,8 @@ from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
+from impls.compiled.codegen.build import is_checked
+from impls.compiled.context import Context
 from impls.compiled.cpython import plain
 from impls.compiled.cpython.plain import decode_bytes
 from impls.compiled.growing import KernelEnds, TokensByEnd, tokens_by_end
@@ -20,8 +22,8 @@ from impls.compiled.pretokenize.layout import AUTOMATON
 from impls.compiled.pretokenize.specials import SpecialPieces, Specials, SpecialTokenIndex
 from impls.compiled.pretokenize.splitting import Splitting, cuts_of, splitting_of, with_borders
 from impls.compiled.tables import tables_of
-from impls.compiled.threads.batches import Batches, Density, ready_for
-from impls.compiled.threads.pool import CallContext, Pool
+from impls.compiled.threads.batches import Batches, ready_for
+from impls.compiled.threads.pool import Pool
 from impls.core import arguments
 from impls.core.arguments import Special, SpecialSet
 from impls.core.counts import PieceCounts
@@ -61,15 +63,14 @@ class Compiled(Tokenizer):
         index = SpecialTokenIndex.of(model.whole_token_ids)
         cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, index.suffixes)
         self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), index.table(), cuts)
-        self._density = Density()
         # One context serves all calls that hold the interpreter lock; while it encodes a long text it is marked busy.
         self._use(self._pool.new())
         _living.add(self)
 
-    def _use(self, call_context: CallContext) -> None:
+    def _use(self, context: Context) -> None:
         """Make this the tokenizer's own context, whose built-ins `encode` and the other methods call."""
-        self._own = call_context
-        self._fast = call_context.builtins if self._automaton else None
+        self._own = context
+        self._fast = context.builtins if self._automaton else None
         rewrites = self.model.rewrites_text or bool(self._special_pieces)
         if self._fast is not None and rewrites:
             self._fast = self._fast.after(self._written)
@@ -88,7 +89,7 @@ class Compiled(Tokenizer):
 
     @cached_property
     def _tokens_by_end(self) -> TokensByEnd | None:
-        return tokens_by_end(self.model, self._own.context)
+        return tokens_by_end(self.model, self._own)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -167,12 +168,16 @@ class Compiled(Tokenizer):
 
     def encode_batch(self, texts: Texts, threads: Threads = None, **special: Unpack[Special]) -> list[list[int]]:
         """Return `encode` of each text, on threads that run without the interpreter lock."""
+        if self._fast is None:
+            return super().encode_batch(texts, _threads_without_builtins(threads), **special)
         return arguments.encoded_batch(self._batches(**special).lists, texts, threads)
 
     def encode_ragged(
         self, texts: Texts, threads: Threads = None, **special: Unpack[Special]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the ids of all texts, likewise; see `Tokenizer.encode_ragged`."""
+        if self._fast is None:
+            return super().encode_ragged(texts, _threads_without_builtins(threads), **special)
         return arguments.encoded_batch(self._batches(**special).ragged, texts, threads)
 
     def _batches(self, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all") -> Batches:
@@ -183,8 +188,7 @@ class Compiled(Tokenizer):
 
         is_searched = not self._specials.none and bool(allowed_special or disallowed_special or self._added)
         written = self._written if self.model.rewrites_text or self._special_pieces else None
-        ready = None if self._fast is None else ready_for(is_searched, written, self._specials.absent)
-        return Batches(self._run_claimed, self._pool, ready, one, self._density)
+        return Batches(self._run_claimed, self._pool, ready_for(is_searched, written, self._specials.absent), one)
 
     def _written(self, text: str) -> str | None:
         """Return the normalised text for the kernels, or None if they alone cannot encode it."""
@@ -193,14 +197,14 @@ class Compiled(Tokenizer):
         written = self.model.normalize(text)
         return written if self._special_pieces.absent(written) else None
 
-    def _run_claimed(self, job: int, run: Callable[[CallContext], bool]) -> None:
+    def _run_claimed(self, job: int, run: Callable[[Context], bool]) -> None:
         """Call `run` with this tokenizer's own context, or with a borrowed one if that is in use; close the job."""
         builtins = self._own.builtins
         if builtins is not None and builtins.run_claimed(job, run, self._own) is not None:
             return
-        with self._pool.borrowed() as call_context:
-            if call_context.builtins is not None:
-                call_context.builtins.run_claimed(job, run, call_context)
+        with self._pool.borrowed() as context:
+            if context.builtins is not None:
+                context.builtins.run_claimed(job, run, context)
 
     def encode_normalized(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens and surrogates."""
@@ -213,18 +217,18 @@ class Compiled(Tokenizer):
         return self._special_pieces.encode(text, self._merged) if self._special_pieces else self._merged(text)
 
     def _merged(self, text: str) -> np.ndarray:
-        with self._pool.borrowed() as call_context:
+        with self._pool.borrowed() as context:
             if self._automaton:
-                builtins = call_context.builtins if self._own.context["busy"] else None
+                builtins = context.builtins if self._own["busy"] else None
                 if builtins is not None and (array := builtins.encode_to_array(text)) is not None:
                     return array
                 with suppress(plain.Uncovered):
-                    return plain.encode(call_context.context, text)
+                    return plain.encode(context, text)
             pieces = self.model.splitter.split(text)
             if self._prints:
                 pieces = [to_printable(piece.encode()) for piece in pieces]
             text = "".join(pieces)
-            return plain.encode_pieces(call_context.context, text, plain.ends_of(text, pieces))
+            return plain.encode_pieces(context, text, plain.ends_of(text, pieces))
 
     def encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
         """Return the ids of a piece with merges left out, by `naive` in plain Python: no kernel does that."""
@@ -236,8 +240,8 @@ class Compiled(Tokenizer):
         """Return the ids of one piece that is not UTF-8, by a kernel of its own: other kernels read characters."""
         if (whole := self.model.whole_piece(piece.decode("utf-8", "surrogateescape"))) is not None:
             return [whole]
-        with self._pool.borrowed() as call_context:
-            ids: list[int] = plain.encode_byte_piece(call_context.context, piece).tolist()
+        with self._pool.borrowed() as context:
+            ids: list[int] = plain.encode_byte_piece(context, piece).tolist()
             return ids
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
@@ -263,6 +267,11 @@ class Compiled(Tokenizer):
         return super().decode_bytes(ids) if data is None else data
 
 
+def _threads_without_builtins(threads: Threads) -> Threads:
+    """Return the number of threads, but one in the checked build, which declares memory for the process."""
+    return 1 if is_checked() else threads
+
+
 def _never(text: str) -> None:
     """Stand in for a missing built-in: return None."""
 
@@ -273,7 +282,7 @@ _living: weakref.WeakSet[Compiled] = weakref.WeakSet()
 def _without_other_threads() -> None:
     """Replace, in a forked child, the contexts whose threads are gone, perhaps halfway through a write."""
     for tokenizer in list(_living):
-        if tokenizer._own.context["busy"] not in (0, 1, threading.get_ident()):
+        if tokenizer._own["busy"] not in (0, 1, threading.get_ident()):
             tokenizer._use(tokenizer._pool.new())
 
 

@@ -27,18 +27,18 @@ OBJECT_FILES = {
     "decoding": {"lookup.decode": "decoded_bytes decode", "cpython.ids_to_text": "decode_to_str decode_to_bytes"},
     "later": {
         "training.documents": "valid_bytes text_sizes",
-        "training.count_pieces": "count_texts count_split spread_pieces number_pieces collect_counts",
+        "training.count_pieces": "count_texts spread_pieces number_pieces collect_counts",
         "training.cells": "fill_cells compact_cells",
         "training.pairs": "sum_pairs count_pairs spread_pairs list_pairs",
         "training.learn": "learn",
         "threads.batch": "ask_worker change_state run_worker batch_fetch",
-        "threads.batch_results": "run_claimed batch_collect batch_encode batch_copy batch_close",
+        "threads.batch_results": "run_claimed batch_collect batch_encode batch_close",
     },
 }
 """By object file, by module: its kernels."""
 CALL_ENCODE = ("arrays", "later")
 """The object files whose kernels call `encode`, which is in the first object file."""
-FAST_METHODS = ("run_claimed", "batch_fetch", "batch_collect", "batch_encode", "batch_copy", "batch_close")
+FAST_METHODS = ("run_claimed", "batch_fetch", "batch_collect", "batch_encode", "batch_close")
 """Bodies of built-in functions; their arguments are the context, the address of the objects passed, their number."""
 METHODS = tuple(
     name

@@ -9,30 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from impls.compiled.codegen.memory import copy_memory, kernel, outlined
+from impls.compiled.codegen.memory import inlined, kernel, outlined
 from impls.compiled.codegen.pointers import u8s
 from impls.compiled.cpython.pyobjects import (
     array_of_ids,
+    array_with_room,
     clear_error,
+    complete_list,
     decrement,
-    empty_array,
-    finish_list,
-    ids_of_array,
     list_new,
     list_of_ids,
     list_set,
+    list_with_room,
     long_from_long,
     new_none,
-    resize_array,
     restore_thread,
     save_thread,
-    store_ids,
+    store_in_array,
+    store_in_list,
     this_thread,
-    untracked_list,
 )
 from impls.compiled.cpython.strings import length_of, release_utf8, utf8_of_part, utf8_size
 from impls.compiled.cpython.texts import (
-    count_in_parts,
     encode,
     encode_part,
     encode_text,
@@ -44,26 +42,78 @@ from impls.compiled.cpython.texts import (
 from impls.compiled.layout import (
     MAY_BE_SPECIAL,
     NO_MEMORY,
-    NO_ROOM,
     RAISED,
     ContextRecord,
 )
 from impls.compiled.pretokenize.special_search import may_begin_special
 
 IDS_AT_ONCE = 1 << 18
-"""Number of ids converted at a time: a megabyte, which fits the second-level cache beside the encoder's tables."""
+"""Number of ids put in a list at a time: a megabyte. With fewer, the ints and the encoder's tables would evict each
+other from the processor's cache."""
 
 
-def encoding_by(in_parts: Callable[..., int], object_of: Callable[..., int]) -> Callable[..., int]:
-    """Return a kernel that returns a text's ids as a Python object, or None if the plain path has to take over.
+def encoding_by(
+    with_room: Callable[..., int],
+    store: Callable[..., None],
+    complete: Callable[..., int],
+    object_of: Callable[..., int],
+    ids_at_once: int = 1,
+    keep: int = 1,
+) -> Callable[..., int]:
+    """Return a kernel that makes an object of a text's ids, or returns None if the plain path has to take over.
 
-    `in_parts(context, text, check_special)` makes the object of a long text, or returns 0;
-    `object_of(context, ids, count)` makes that of any other text.
+    `object_of(context, ids, count)` makes the object of a text that is encoded at once. The object of a long text is
+    filled part by part, `ids_at_once` ids or more at a time, so that the ids need no other memory:
+    `with_room(context, made, room)` makes it (`made` is 0) or enlarges it; `store(context, made, begin, ids, count)`,
+    which needs no interpreter lock, puts ids in it; `complete(context, made, count)` gives it its final size. Those
+    that return an object return 0 with an exception set, and `made` released, if they fail. With `keep` 0 ids are only
+    counted.
     """
 
     @outlined
+    def in_parts(context: ContextRecord, text: int, check_special: int) -> int:
+        """Return the object of a long text, or None; 0 for a text that is not encoded in parts.
+
+        The object has room for the number of ids predicted from the text read so far, and a sixteenth more. No other
+        code may find it before it is complete.
+        """
+        kind, characters = splittable_characters(context, text)
+        if kind < 0:
+            return 0
+        n, out, limit = length_of(text), context.out, context.out_limit
+        made, room, total, begin, count, waiting = 0, 0, 0, 0, 0, 0
+        state = save_thread()
+        while begin < n and count >= 0:
+            count, begin = encode_part(
+                context, kind, characters, begin, n, out + 4 * waiting, limit - waiting, keep, check_special
+            )
+            waiting += max(count, 0)
+            if count >= 0 and (waiting >= ids_at_once or begin >= n):
+                if total + waiting > room:
+                    room = total + waiting
+                    if begin < n:
+                        room = room * n // begin * 17 // 16
+                    restore_thread(state)
+                    made = with_room(context, made, room)
+                    state = save_thread()
+                if made == 0:
+                    count = NO_MEMORY
+                else:
+                    store(context, made, total, out, waiting)
+                total += waiting
+                waiting = 0
+        restore_thread(state)
+        if made != 0 and count >= 0:
+            made = complete(context, made, total)
+            if made != 0:
+                return made
+        decrement(made)
+        clear_error()
+        return new_none(context) if count == MAY_BE_SPECIAL else 0
+
+    @outlined
     def at_once(context: ContextRecord, text: int, check_special: int) -> int:
-        count, out = encode_text(context, text, 1, check_special)
+        count, out = encode_text(context, text, keep, check_special)
         if count == RAISED:
             return 0
         result = new_none(context) if count < 0 else object_of(context, out, count)
@@ -92,46 +142,8 @@ def encoding_by(in_parts: Callable[..., int], object_of: Callable[..., int]) -> 
     return encoded
 
 
-@outlined
-def _list_in_parts(context: ContextRecord, text: int, check_special: int) -> int:
-    """Return a list, filled in steps of about IDS_AT_ONCE ids, or None; 0 for a text that is not encoded in parts.
-
-    With smaller steps the ints and the encoder's tables would evict each other from the processor's cache. No other
-    code may find the list before it is full.
-    """
-    kind, characters = splittable_characters(context, text)
-    if kind < 0:
-        return 0
-    n, out, limit = length_of(text), context.out, context.out_limit
-    boxed, room, total, begin, count, waiting = 0, 0, 0, 0, 0, 0
-    state = save_thread()
-    while begin < n and count >= 0:
-        count, begin = encode_part(
-            context, kind, characters, begin, n, out + 4 * waiting, limit - waiting, 1, check_special
-        )
-        if count >= 0:
-            waiting += count
-        if count >= 0 and (waiting >= IDS_AT_ONCE or begin >= n):
-            restore_thread(state)
-            if boxed == 0:
-                room = waiting if begin >= n else waiting * n // begin * 17 // 16
-                boxed = untracked_list(context, room)
-            if boxed == 0 or not store_ids(context, boxed, total, room, out, waiting):
-                count = NO_MEMORY
-            total += waiting
-            room = max(room, total)
-            waiting = 0
-            state = save_thread()
-    restore_thread(state)
-    if boxed != 0:
-        if count >= 0 and finish_list(context, boxed, total, room):
-            return boxed
-        decrement(boxed)
-    clear_error()
-    return new_none(context) if count == MAY_BE_SPECIAL else 0
-
-
-_encoded = encoding_by(_list_in_parts, list_of_ids)
+_encoded = encoding_by(list_with_room, store_in_list, complete_list, list_of_ids, IDS_AT_ONCE)
+_encoded_array = encoding_by(array_with_room, store_in_array, array_with_room, array_of_ids)
 
 
 @kernel
@@ -147,57 +159,6 @@ def encode_to_list_unless_special(context: ContextRecord, text: int) -> int:
 
 
 @kernel
-def _with_room(context: ContextRecord, array: int, room: int) -> int:
-    """Return `array` resized to `room`, or a new one if it is 0; on failure release it, set an exception, return 0."""
-    if array == 0:
-        return empty_array(context, room)
-    if resize_array(context, array, room):
-        return array
-    decrement(array)
-    return 0
-
-
-@outlined
-def _array_in_parts(context: ContextRecord, text: int, check_special: int) -> int:
-    """Return an array that is filled part by part, or None; 0 for a text that is not encoded in parts.
-
-    This way the ids need no other memory. The array has room for the number of ids predicted from the text read so far,
-    and a sixteenth more. The interpreter lock is held only while the array is created or grows.
-    """
-    kind, characters = splittable_characters(context, text)
-    if kind < 0:
-        return 0
-    n, out, limit = length_of(text), context.out, context.out_limit
-    array, ids, room, total, begin, count = 0, 0, 0, 0, 0, 0
-    state = save_thread()
-    while begin < n and count >= 0:
-        count, begin = encode_part(context, kind, characters, begin, n, out, limit, 1, check_special)
-        if count > 0 and total + count > room:
-            restore_thread(state)
-            room = (total + count) * n // begin
-            room += room >> 4
-            array = _with_room(context, array, room)
-            if array == 0:
-                count = NO_MEMORY
-            else:
-                ids = ids_of_array(context, array)
-            state = save_thread()
-        if count > 0:
-            copy_memory(ids + 4 * total, out, 4 * count)
-            total += count
-    restore_thread(state)
-    if array != 0:
-        if count >= 0 and resize_array(context, array, total):
-            return array
-        decrement(array)
-    clear_error()
-    return new_none(context) if count == MAY_BE_SPECIAL else 0
-
-
-_encoded_array = encoding_by(_array_in_parts, array_of_ids)
-
-
-@kernel
 def encode_to_array(context: ContextRecord, text: int) -> int:
     """Encode (str -> array of uint32), special tokens read as ordinary text."""
     return _encoded_array(context, text, 0)
@@ -209,23 +170,34 @@ def encode_to_array_unless_special(context: ContextRecord, text: int) -> int:
     return _encoded_array(context, text, 1)
 
 
+@inlined
+def _new_none_once(context: ContextRecord, made: int, room: int) -> int:
+    return made if made != 0 else new_none(context)
+
+
+@inlined
+def _store_nothing(context: ContextRecord, made: int, begin: int, ids: int, count: int) -> None:
+    pass
+
+
+@inlined
+def _int_for_none(context: ContextRecord, none: int, count: int) -> int:
+    decrement(none)
+    return long_from_long(count)
+
+
+@inlined
+def _int_of_count(context: ContextRecord, ids: int, count: int) -> int:
+    return long_from_long(count)
+
+
+_counted = encoding_by(_new_none_once, _store_nothing, _int_for_none, _int_of_count, keep=0)
+
+
 @kernel
 def count_ids(context: ContextRecord, text: int) -> int:
     """Count the ids of a text (str -> int)."""
-    if context.busy != 0:
-        return new_none(context)
-    context.busy = 1
-    count, out = NO_ROOM, context.out
-    if is_long(context, text):
-        count = count_in_parts(context, text)
-    if count < 0:
-        count, out = encode_text(context, text, 0, 0)
-    if count != RAISED:
-        release_ids(context, out)
-    context.busy = 0
-    if count == RAISED:
-        return 0
-    return long_from_long(count) if count >= 0 else new_none(context)
+    return _counted(context, text, 0)
 
 
 MOST_CUT_CHARACTERS = 1 << 12

@@ -47,9 +47,8 @@ class Builtins:
     # For batches; see `threads.batch` and `threads.batch_results`.
     run_claimed: Callable[[int, Callable[[Any], bool], Any], bool | None]
     batch_fetch: Callable[[int, Sequence[str | None], int, int, int], int]
-    batch_collect: Callable[[int, list[Any], int], int]
-    batch_encode: Callable[[int, int, int, int], int]
-    batch_copy: Callable[[int, int, int], None]
+    batch_collect: Callable[[int, list[Any], int], None]
+    batch_encode: Callable[[int, int, int], int]
     batch_close: Callable[[int], None]
 
     def __init__(self, context: int, change: Callable[[str], str | None] | None = None) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -26,7 +25,7 @@ from impls.compiled.pages import aligned_zeros
 _C_API_VERSION, _RESIZE, _GET_POINTER, _EMPTY = 0, 80, 160, 184
 _KNOWN_VERSIONS = (0x1000009, 0x2000000)
 _UINT32 = np.dtype(np.uint32)
-
+"""This dtype lives as long as NumPy."""
 
 _TYPE_AT, _LENGTH_AT = 8, 16
 _SAMPLES = {
@@ -36,52 +35,17 @@ _SAMPLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class NumpyApi:
-    """Addresses of the functions, and of the dtype passed to them."""
+def interpreter_layout() -> dict[str, int] | None:
+    """Return what the fast boundary relies on besides public functions, by the fields of `layout.ContextRecord`.
 
-    empty: int
-    """PyArray_Empty(number of dimensions, shape, dtype (reference stolen), Fortran order) -> new array."""
-    get_pointer: int
-    """PyArray_GetPtr(array, indices) -> address of an element."""
-    resize: int
-    """PyArray_Resize(array, shape and its length as a struct, whether to check references, order) -> None."""
-    dtype: int
-    """The dtype uint32, which lives as long as NumPy."""
-
-
-@dataclass(frozen=True, slots=True)
-class StrLayout:
-    """Offsets within a str object whose characters follow its header."""
-
-    state: int
-    """Offset of the 32-bit word that holds the kind (three bits) and the flags compact and ASCII (one bit each)."""
-    shift: int
-    """Bit position of the kind within that word."""
-    utf8: int
-    """Offset of the address of the cached UTF-8, which is 0 if none is cached."""
-    data: int
-    """Offset of the characters of a str that is not all ASCII."""
-
-
-@dataclass(frozen=True, slots=True)
-class InterpreterLayout:
-    """What the fast boundary relies on besides public functions."""
-
-    list_items: int
-    """Offset, in a list object, of the address of its items."""
-    strings: StrLayout
-    arrays: NumpyApi
-
-
-def interpreter_layout() -> InterpreterLayout | None:
-    """Return what the fast boundary relies on; None if this interpreter does not support it."""
+    None if this interpreter does not support it.
+    """
     return None if os.environ.get("BPEBENCH_COMPILED_BORDER") == "plain" else _interpreter_layout()
 
 
 @cache
-def _interpreter_layout() -> InterpreterLayout | None:
-    """Return them as the macros of the public headers say, tested on new objects; None if the objects differ."""
+def _interpreter_layout() -> dict[str, int] | None:
+    """Return it as the macros of the public headers say, tested on new objects; None if the objects differ."""
     locked = getattr(sys, "_is_gil_enabled", lambda: True)()
     word_is_known = ctypes.sizeof(ctypes.c_void_p) == 8 and sys.byteorder == "little"
     # A debug build counts references elsewhere too.
@@ -90,7 +54,7 @@ def _interpreter_layout() -> InterpreterLayout | None:
     items, strings, arrays = _list_items(), str_layout(), numpy_api()
     if not items or strings is None or arrays is None or int_words() is None:
         return None
-    return InterpreterLayout(items, strings, arrays)
+    return {"list_items": items} | strings | arrays
 
 
 def _list_items() -> int:
@@ -121,8 +85,13 @@ def _counts_references_in_front(thing: object) -> bool:
     return count.value == before + len(more)
 
 
-def numpy_api() -> NumpyApi | None:
-    """Return the C API for creating arrays; None for an unknown ABI."""
+def numpy_api() -> dict[str, int] | None:
+    """Return the addresses of NumPy's C functions, and of the dtype passed to them; None for an unknown ABI.
+
+    They are PyArray_Empty(number of dimensions, shape, dtype (reference stolen), Fortran order) -> new array,
+    PyArray_GetPtr(array, indices) -> address of an element, and PyArray_Resize(array, shape and its length as a struct,
+    whether to check references, order) -> None.
+    """
     core = getattr(np, "_core", None) or getattr(np, "core", None)
     capsule = getattr(getattr(core, "_multiarray_umath", None), "_ARRAY_API", None)
     if capsule is None:
@@ -133,11 +102,12 @@ def numpy_api() -> NumpyApi | None:
     version = ctypes.CFUNCTYPE(ctypes.c_uint)(table[_C_API_VERSION] or 0)()
     if version not in _KNOWN_VERSIONS:
         return None
-    return NumpyApi(table[_EMPTY] or 0, table[_GET_POINTER] or 0, table[_RESIZE] or 0, id(_UINT32))
+    functions = {"new_array": _EMPTY, "array_data": _GET_POINTER, "resize": _RESIZE}
+    return {field: table[number] or 0 for field, number in functions.items()} | {"array_kind": id(_UINT32)}
 
 
-def str_layout() -> StrLayout | None:
-    """Return the layout of this interpreter's strings; None if it is not as expected."""
+def str_layout() -> dict[str, int] | None:
+    """Return the layout of a str whose characters follow its header; None if it is not as expected."""
     # New objects: neither interned nor with cached UTF-8.
     samples = {kind: "".join(list(text)) for kind, text in _SAMPLES.items()}
     sizes = {sys.getsizeof(text) - kind * (len(text) + 1) for kind, text in samples.items()}
@@ -154,7 +124,8 @@ def str_layout() -> StrLayout | None:
                 _word(ascii_text, state) >> shift & 31 == 1 | 8 | 16
             ):
                 utf8 = _utf8_offset(samples[2], data)
-                return None if utf8 is None else StrLayout(state, shift, utf8, data)
+                if utf8 is not None:
+                    return {"str_state": state, "str_shift": shift, "str_utf8": utf8, "str_data": data}
     return None
 
 

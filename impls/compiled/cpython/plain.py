@@ -13,7 +13,7 @@ from impls.compiled.codegen.native import native
 from impls.compiled.context import Context
 from impls.compiled.layout import MOST_TEXT_BYTES, NO_MEMORY, PAD_BYTES, UNCOVERED
 from impls.compiled.pretokenize.specials import without_hidden_space
-from impls.compiled.threads.pool import CallContext, Pool
+from impls.compiled.threads.pool import Pool
 from impls.core import arguments
 from impls.core.errors import Unsupported
 from impls.core.model import Model
@@ -100,7 +100,7 @@ def shrunk(out: np.ndarray, count: int) -> np.ndarray:
     return out
 
 
-def decode_bytes(model: Model, pool: Pool, own: CallContext, ids: list[int] | np.ndarray) -> bytes | None:
+def decode_bytes(model: Model, pool: Pool, own: Context, ids: list[int] | np.ndarray) -> bytes | None:
     """Return the bytes of the ids, or None if kernels do not decode them; `own` is the tokenizer's own context."""
     if own.builtins is not None and type(ids) is list:
         data = own.builtins.decode_to_bytes(ids)
@@ -121,5 +121,5 @@ def _plain_decode(pool: Pool, ids: list[int] | np.ndarray) -> bytes | None:
         return None
     if bool((array < 0).any()) or bool((array >= 1 << 32).any()):
         return None
-    with pool.borrowed() as call_context:
-        return decode(call_context.context, np.ascontiguousarray(array, np.uint32))
+    with pool.borrowed() as context:
+        return decode(context, np.ascontiguousarray(array, np.uint32))

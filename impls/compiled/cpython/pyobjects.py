@@ -95,61 +95,50 @@ def list_of_ids(context: ContextRecord, ids: int, count: int) -> int:
     return boxed
 
 
+@kernel
+def list_with_room(context: ContextRecord, boxed: int, room: int) -> int:
+    """Return a list for `room` ids that begins with what `boxed` holds, unless that is 0, and replaces it.
+
+    The garbage collector does not track it until `complete_list`. Returns 0 with an exception set if out of memory.
+    """
+    larger = list_new(room)
+    if larger != 0:
+        _untrack(larger)
+        items = peek(larger + context.list_items)
+        if room >= MANY_ITEMS:
+            ask_for_huge_pages(items, 8 * room)
+        if boxed != 0:
+            copy_memory(items, peek(boxed + context.list_items), 8 * list_size(boxed))
+    decrement(boxed)
+    return larger
+
+
 @inlined
-def _set_slice(boxed: int, begin: int, end: int, items: int) -> bool:
-    """Replace items of a list by those of another (0: by none); return False with an exception set if out of memory."""
-    # The C function returns an int: the upper half of the register is undefined.
-    return _list_set_slice(boxed, begin, end, items) & 0xFFFFFFFF == 0
+def store_in_list(context: ContextRecord, boxed: int, begin: int, ids: int, count: int) -> None:
+    """Store ints in a list of `list_with_room` from index `begin` on; needs no interpreter lock."""
+    _fill_items(context, u32s(ids), count, peek(boxed + context.list_items) + 8 * begin)
 
 
 @kernel
-def untracked_list(context: ContextRecord, room: int) -> int:
-    """Return a list for `room` ids, untracked by the garbage collector until `finish_list`; 0 with an exception set."""
-    boxed = list_new(room)
-    if boxed != 0:
-        _untrack(boxed)
-        if room >= MANY_ITEMS:
-            ask_for_huge_pages(peek(boxed + context.list_items), 8 * room)
+def complete_list(context: ContextRecord, boxed: int, count: int) -> int:
+    """Truncate a list of `list_with_room` to `count` items, let the garbage collector track it, and return it.
+
+    If out of memory, returns 0 with an exception set, and the list is released.
+    """
+    none, items, room = context.none_object, peek(boxed + context.list_items), list_size(boxed)
+    for i in range(count, room):
+        increment(none)
+        poke_64(items + 8 * i, none)
+    # The C function returns an int: the upper half of the register is undefined.
+    if count < room and _list_set_slice(boxed, count, room, 0) & 0xFFFFFFFF != 0:
+        decrement(boxed)
+        return 0
+    _track(boxed)
     return boxed
 
 
 @kernel
-def store_ids(context: ContextRecord, boxed: int, at: int, room: int, ids: int, count: int) -> bool:
-    """Store ints in a list of `untracked_list` from index `at` on; append those beyond its `room`.
-
-    Returns False with an exception set if out of memory.
-    """
-    n_within = min(count, room - at)
-    items = peek(boxed + context.list_items) + 8 * at
-    _fill_items(context, u32s(ids), n_within, items)
-    if n_within == count:
-        return True
-    more = list_of_ids(context, ids + 4 * n_within, count - n_within)
-    if more == 0:
-        return False
-    done = _set_slice(boxed, room, room, more)
-    decrement(more)
-    return done
-
-
-@kernel
-def finish_list(context: ContextRecord, boxed: int, count: int, room: int) -> bool:
-    """Truncate a list of `untracked_list` to `count` items and let the garbage collector track it.
-
-    Returns False with an exception set if out of memory.
-    """
-    none, items = context.none_object, peek(boxed + context.list_items)
-    for i in range(count, room):
-        increment(none)
-        poke_64(items + 8 * i, none)
-    if count < room and not _set_slice(boxed, count, room, 0):
-        return False
-    _track(boxed)
-    return True
-
-
-@kernel
-def empty_array(context: ContextRecord, count: int) -> int:
+def _empty_array(context: ContextRecord, count: int) -> int:
     """Return a new uint32 array of shape (count,); 0 with an exception set if out of memory."""
     kind = context.array_kind
     # PyArray_Empty steals a reference to the dtype, and reads the shape from memory.
@@ -159,26 +148,33 @@ def empty_array(context: ContextRecord, count: int) -> int:
 
 
 @kernel
-def ids_of_array(context: ContextRecord, array: int) -> int:
-    """Return the address of the ids in a non-empty array."""
-    return call_pointer_2(context.array_data, array, field_address(context, "origin"))
-
-
-@kernel
 def array_of_ids(context: ContextRecord, ids: int, count: int) -> int:
     """Return a new array of these ids; 0 with an exception set if out of memory."""
-    array = empty_array(context, count)
+    array = _empty_array(context, count)
     if array != 0 and count > 0:
-        copy_memory(ids_of_array(context, array), ids, 4 * count)
+        store_in_array(context, array, 0, ids, count)
     return array
 
 
+@inlined
+def store_in_array(context: ContextRecord, array: int, begin: int, ids: int, count: int) -> None:
+    """Store ids in a non-empty array from index `begin` on; needs no interpreter lock."""
+    first = call_pointer_2(context.array_data, array, field_address(context, "origin"))
+    copy_memory(first + 4 * begin, ids, 4 * count)
+
+
 @kernel
-def resize_array(context: ContextRecord, array: int, count: int) -> bool:
-    """Resize an array that no other code refers to; return False with an exception set if out of memory."""
-    context.size = count
+def array_with_room(context: ContextRecord, array: int, room: int) -> int:
+    """Return an array that no other code refers to resized to `room` ids, or a new one if `array` is 0.
+
+    If out of memory, returns 0 with an exception set, and the array is released.
+    """
+    if array == 0:
+        return _empty_array(context, room)
+    context.size = room
     none = call_pointer_4(context.resize, array, field_address(context, "shape"), 0, 0)
-    if none == 0:
-        return False
     decrement(none)
-    return True
+    if none == 0:
+        decrement(array)
+        return 0
+    return array

@@ -95,16 +95,11 @@ def utf8_size(kind: int, characters: int, begin: int, end: int) -> int:
 
 
 @kernel
-def _most_bytes(context: ContextRecord, text: int) -> int:
-    """Return the maximum number of UTF-8 bytes of a str that is to be transcoded here; 0 for one that is not."""
-    kind = kind_of(context, text)
-    return 0 if kind == 0 else length_of(text) * most_utf8_bytes(kind)
-
-
-@kernel
 def most_bytes(context: ContextRecord, text: int) -> int:
     """Return the maximum number of UTF-8 bytes of a str that `own_utf8` can transcode; 0 for any other."""
-    n_bytes = _most_bytes(context, text)
+    kind, n_bytes = kind_of(context, text), 0
+    if kind != 0:
+        n_bytes = length_of(text) * most_utf8_bytes(kind)
     return n_bytes if n_bytes <= context.text_limit else 0
 
 

@@ -170,22 +170,6 @@ def encode_part(
     return count, end
 
 
-@kernel
-def count_in_parts(context: ContextRecord, text: int) -> int:
-    """Count the ids of a long str part by part; return a negative number if it is not encoded in parts."""
-    kind, characters = splittable_characters(context, text)
-    if kind < 0:
-        return NO_ROOM
-    n, out, room = length_of(text), context.out, context.out_limit
-    total, count, begin = 0, 0, 0
-    state = save_thread()
-    while begin < n and count >= 0:
-        count, begin = encode_part(context, kind, characters, begin, n, out, room, 0, 0)
-        total += count
-    restore_thread(state)
-    return total if count >= 0 else count
-
-
 @outlined
 def encode_text(context: ContextRecord, text: int, keep: int, check_special: int) -> tuple[int, int]:
     """Encode a str at once; return its number of ids, or an error code, and their address, for `release_ids`.

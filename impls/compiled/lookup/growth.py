@@ -2,7 +2,7 @@
 
 They grow only between blocks, because the records of a block hold addresses of slots: a table grows as soon as the
 pieces of another block might not fit. A slot is the top bits of a hash, so the entries of slot i move to slots 2i and
-2i + 1 of a table twice as large, or 4i to 4i + 3 of one four times as large. When entries are moved from the last to
+2i + 1 of a table twice as large. When entries are moved from the last to
 the first, these slots are empty, or taken by entries moved before. The first entries, whose new slots would still hold
 old ones, are kept in the working space until all others have moved. If runs of full slots are so long that this does
 not hold, an entry may get lost; its piece is then merged again.
@@ -87,45 +87,20 @@ def _spread(context: ContextRecord, start: int, before: int, shift: int, size: i
             _move(entry, _empty_slot(start, shift, _hash_of_entry(entry, mark), size, mark), size)
 
 
-@inlined
-def _short_room(context: ContextRecord) -> int:
-    """Return how many short pieces fit besides those of one more block; negative if a block may not fit."""
-    return context.pieces.limit - context.pieces.count - BLOCK_BYTES
-
-
-@inlined
-def _long_room(context: ContextRecord) -> int:
-    """Return a number that is negative if the long table should grow: it is small, and grows when half full.
-
-    Its limit is three quarters of the slots.
-    """
-    return 2 * context.long.limit - 3 * (context.long.count + BLOCK_BYTES)
-
-
-@inlined
-def _grow(context: ContextRecord, table: TableRecord, size: int, mark: int, doublings: int) -> None:
-    """Enlarge a table of the context unless it has its maximum size."""
-    before = table.shift
-    now = max(before - doublings, table.least_shift)
-    if now >= before:
-        return
-    _spread(context, table.entries, before, now, size, mark)
-    table.shift = now
-    table.limit = shift_left(table.limit, before - now)
-
-
 @outlined
-def _enlarge(context: ContextRecord, short: int, long: int) -> None:
-    if short < 0 and context.pieces.shift > context.pieces.least_shift:
-        _grow(context, context.pieces, SHORT_ENTRY, SHORT_MARK, 2)
-        context.n_refused = 0
-    if long < 0:
-        _grow(context, context.long, LONG_ENTRY, LONG_MARK, 1)
+def _grow(context: ContextRecord, table: TableRecord, size: int, mark: int) -> None:
+    """Double a table of the context unless it has its maximum size."""
+    before = table.shift
+    if before > table.least_shift:
+        _spread(context, table.entries, before, before - 1, size, mark)
+        table.shift = before - 1
+        table.limit = 2 * table.limit
 
 
 @inlined
 def make_room(context: ContextRecord) -> None:
     """Enlarge every table that may lack room for the pieces of a block. Must not run while records are in use."""
-    short, long = _short_room(context), _long_room(context)
-    if (short | long) < 0:
-        _enlarge(context, short, long)
+    if context.pieces.count + BLOCK_BYTES > context.pieces.limit:
+        _grow(context, context.pieces, SHORT_ENTRY, SHORT_MARK)
+    if context.long.count + BLOCK_BYTES > context.long.limit:
+        _grow(context, context.long, LONG_ENTRY, LONG_MARK)

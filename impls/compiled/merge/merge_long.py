@@ -28,7 +28,7 @@ from impls.compiled.codegen.pointers import from_item, rows_of
 from impls.compiled.layout import NO_MEMORY, NONE, ContextRecord
 from impls.compiled.lookup.hashing import same_bytes
 from impls.compiled.merge.pairs import merged
-from impls.compiled.merge.spelling import call_spell
+from impls.compiled.merge.spelling import initial_symbols
 from impls.compiled.typed_memory import I32s, Record, Rows, U8s, i32
 
 
@@ -49,11 +49,6 @@ REGION = 1
 WINDOW_BYTES = 4096
 OVERLAP_BYTES = 512
 """Maximum overlap: a window begins at the first symbol that starts within this distance of the previous one's end."""
-
-
-@kernel
-def _pair_rank(context: ContextRecord, left: int, right: int) -> int:
-    return merged(context, left, right)
 
 
 @kernel
@@ -111,24 +106,17 @@ def _dequeue(context: ContextRecord, places: Rows[Place], i: int) -> None:
 
 
 @kernel
-def _fill_from_bytes(context: ContextRecord, piece: U8s, n_bytes: int, places: Rows[Place]) -> None:
-    """Fill the places from the piece's bytes, and queue each pair.
+def _fill(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s, places: Rows[Place]) -> int:
+    """Fill the places from the piece's initial symbols, which are also written to `symbols`; return how many.
 
     Works from right to left, so that each queue starts with the leftmost place.
     """
-    byte_symbols, right = context.byte_symbols, NONE
-    for k in range(n_bytes):
-        i = n_bytes - 1 - k
-        right = _fill_place(context, places, i, byte_symbols[piece[i]], right)
-
-
-@kernel
-def _fill_from_symbols(context: ContextRecord, symbols: I32s, n_places: int, places: Rows[Place]) -> None:
-    """Fill the places from symbols, as `_fill_from_bytes` does."""
+    n_places = initial_symbols(context, piece, n_bytes, symbols, n_bytes + 4)
     right = NONE
     for k in range(n_places):
         i = n_places - 1 - k
         right = _fill_place(context, places, i, symbols[i], right)
+    return n_places
 
 
 @kernel
@@ -137,7 +125,7 @@ def _fill_place(context: ContextRecord, places: Rows[Place], i: int, symbol: int
     places[i].symbol = symbol
     places[i].following = i + 1
     places[i].previous = i - 1
-    rank = _pair_rank(context, symbol, right)
+    rank = merged(context, symbol, right)
     if rank != NONE:
         _enqueue_first(context, places, i, rank)
     else:
@@ -157,12 +145,12 @@ def _merge_at(context: ContextRecord, places: Rows[Place], n_places: int, i: int
     lowest = NONE
     if following < n_places:
         places[following].previous = i
-        lowest = _pair_rank(context, symbol, places[following].symbol)
+        lowest = merged(context, symbol, places[following].symbol)
         if lowest != NONE:
             _enqueue(context, places, n_places, i, lowest)
     if previous >= 0:
         _dequeue(context, places, previous)
-        rank = _pair_rank(context, places[previous].symbol, symbol)
+        rank = merged(context, places[previous].symbol, symbol)
         if rank != NONE:
             _enqueue(context, places, n_places, previous, rank)
             lowest = min(lowest, rank)
@@ -199,9 +187,11 @@ def _merge_all(context: ContextRecord, places: Rows[Place], n_places: int) -> No
 
 
 @kernel
-def _merge_window(context: ContextRecord, piece: U8s, n_bytes: int, places: Rows[Place]) -> None:
-    _fill_from_bytes(context, piece, n_bytes, places)
-    _merge_all(context, places, n_bytes)
+def _merge(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s, places: Rows[Place]) -> int:
+    """Merge a piece; return the number of places. `symbols` is working space for an int32 per byte."""
+    n_places = _fill(context, piece, n_bytes, symbols, places)
+    _merge_all(context, places, n_places)
+    return n_places
 
 
 @kernel
@@ -247,7 +237,7 @@ def _merge_in_windows(context: ContextRecord, piece: U8s, n_bytes: int, places: 
     """
     later = from_item(places, WINDOW_BYTES)
     n, start, size, begin = 0, 0, min(WINDOW_BYTES, n_bytes), 0
-    _merge_window(context, piece, size, places)
+    _merge(context, piece, size, symbols, places)
     while start + size < n_bytes:
         cut = _first_from(places, begin, size - OVERLAP_BYTES)
         n = _write(places, begin, cut, symbols, n)
@@ -255,7 +245,8 @@ def _merge_in_windows(context: ContextRecord, piece: U8s, n_bytes: int, places: 
         # Repetitive text: the same bytes merge to the same symbols.
         again = n_later == size and same_bytes(from_item(piece, start), from_item(piece, start + cut), size)
         if not again:
-            _merge_window(context, from_item(piece, start + cut), n_later, later)
+            # No more symbols were written than bytes read.
+            _merge(context, from_item(piece, start + cut), n_later, from_item(symbols, start + cut), later)
             places, later = later, places
         before = places if again else later
         begin = _in_common(before, cut, size, places, n_later)
@@ -285,13 +276,8 @@ def _merge_whole(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s
     memory = allocate(REGION, PLACE_BYTES * n_bytes + 64)
     if memory == 0:
         return NO_MEMORY
-    places, n_places = places_at(memory), n_bytes
-    if context.spelling_pages != 0:
-        n_places = call_spell(context, piece, n_bytes, symbols, n_bytes + 4)
-        _fill_from_symbols(context, symbols, n_places, places)
-    else:
-        _fill_from_bytes(context, piece, n_bytes, places)
-    _merge_all(context, places, n_places)
+    places = places_at(memory)
+    n_places = _merge(context, piece, n_bytes, symbols, places)
     count = _write(places, 0, n_places, symbols, 0)
     release_memory(memory)
     return count

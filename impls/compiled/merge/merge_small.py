@@ -19,21 +19,13 @@ from impls.compiled.layout import (
 from impls.compiled.lookup.hashing import smaller
 from impls.compiled.merge.first_round import characters_first, first_round
 from impls.compiled.merge.pairs import joined
-from impls.compiled.merge.spelling import call_spell
+from impls.compiled.merge.spelling import initial_symbols
 from impls.compiled.typed_memory import I32s, I64s, U8s
 
 PLACE_BITS = 6
 NOTHING_LEFT = NONE << (HANDLE_BITS + PLACE_BITS)
 LEAST_CHARACTERS = 6
 """Pieces of at least this many bytes that end in a three-byte character start from whole characters."""
-
-
-@kernel
-def _bytes_as_symbols(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s) -> int:
-    byte_symbols = context.byte_symbols
-    for i in range(n_bytes):
-        symbols[i] = byte_symbols[piece[i]]
-    return n_bytes
 
 
 @inlined
@@ -46,10 +38,8 @@ def _lowest_of_8(ranks: I64s) -> int:
 @kernel
 def _start(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s) -> int:
     """Write the initial symbols; return how many, or -1 if there are too many."""
-    if context.spelling_pages != 0:
-        return call_spell(context, piece, n_bytes, symbols, MOST_SMALL)
     if context.monotone == 0:
-        return _bytes_as_symbols(context, piece, n_bytes, symbols) if n_bytes <= MOST_SMALL else -1
+        return initial_symbols(context, piece, n_bytes, symbols, MOST_SMALL)
     if n_bytes >= LEAST_CHARACTERS and piece[n_bytes - 3] >= 0xE0:
         return characters_first(context, piece, n_bytes, symbols)
     return first_round(context, piece, n_bytes, symbols) if n_bytes <= MOST_SMALL else -1

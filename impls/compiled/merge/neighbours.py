@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,20 +19,11 @@ _K1 = np.uint64(-7046029254386353131 % (1 << 64))
 """The constant K1 of `lookup/hashing`."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairRows:
-    """The table of merges: what two symbols merge into."""
+def pair_rows(merges: np.ndarray, n_symbols: int) -> dict[str, np.ndarray]:
+    """Return the table of merges: what two symbols merge into, as the fields `pairs`, `buckets` and `handles`.
 
-    pairs: np.ndarray
-    """int64 by slot: `symbol << 43 | its handle << 21 | right`; -1 in an empty slot, and slot 0 always is empty."""
-    buckets: np.ndarray
-    """int64 by bucket: the word that `merge/pairs` describes."""
-    handles: np.ndarray
-    """int32 by symbol: its handle, which identifies its row of buckets."""
-
-
-def pair_rows(merges: np.ndarray, n_symbols: int) -> PairRows:
-    """Build the table from merges, int64 `(left << 21 | right) << 21 | symbol`; raise `Unsupported` if too many."""
+    `merges` are int64 `(left << 21 | right) << 21 | symbol`. Raises `Unsupported` if there are too many.
+    """
     lefts, rights, made = merges >> (2 * SYMBOL_BITS), (merges >> SYMBOL_BITS) & NONE, merges & NONE
     row_bits = _row_bits(lefts, rights, n_symbols)
     handles, n_buckets = _handles(lefts, row_bits)
@@ -48,7 +38,7 @@ def pair_rows(merges: np.ndarray, n_symbols: int) -> PairRows:
         n_used = native.build_pairs(entries, ends, n_buckets, words, pairs, n_slots)
     if n_used < 0:
         raise Unsupported("compiled", f"the model has more pairs of tokens ({len(merges)}) than its table can hold")
-    return PairRows(pairs[:n_used].copy(), words, handles.astype(np.int32))
+    return {"pairs": pairs[:n_used].copy(), "buckets": words, "handles": handles.astype(np.int32)}
 
 
 def _bucket_in_row(rights: np.ndarray, bits: np.ndarray) -> np.ndarray:
@@ -85,8 +75,6 @@ def _handles(lefts: np.ndarray, row_bits: np.ndarray) -> tuple[np.ndarray, int]:
     return handles, int(first + sizes.sum())
 
 
-_K1 = np.uint64(-7046029254386353131 % (1 << 64))
-"""The constant K1 of `lookup/hashing`."""
 _LEAD, _AFTER = 0xE0, 0xF0
 _leads = re.compile(b"[\xe0-\xef]").finditer
 

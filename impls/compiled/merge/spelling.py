@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import call_pointer_5, inlined, kernel
+from impls.compiled.codegen.memory import call_pointer_5, kernel
 from impls.compiled.codegen.pointers import address_of, from_item
 from impls.compiled.layout import (
     BY_BYTES,
@@ -12,10 +12,20 @@ from impls.compiled.pretokenize.scan import code_point, width
 from impls.compiled.typed_memory import I32s, U8s
 
 
-@inlined
-def call_spell(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s, most: int) -> int:
-    """Call `spell` by its address: it is in an object file that byte-level models do not need."""
-    return call_pointer_5(context.spell, address_of(context), address_of(piece), n_bytes, address_of(symbols), most)
+@kernel
+def initial_symbols(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s, most: int) -> int:
+    """Write the symbols of a piece's bytes or characters; return how many, or -1 if there may be more than `most`.
+
+    Calls `spell` by its address: it is in an object file that byte-level models do not need.
+    """
+    if context.spelling_pages != 0:
+        return call_pointer_5(context.spell, address_of(context), address_of(piece), n_bytes, address_of(symbols), most)
+    if n_bytes > most:
+        return -1
+    byte_symbols = context.byte_symbols
+    for i in range(n_bytes):
+        symbols[i] = byte_symbols[piece[i]]
+    return n_bytes
 
 
 @kernel

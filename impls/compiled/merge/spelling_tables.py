@@ -7,7 +7,7 @@ at the end of a piece, and one per merge in rank order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,25 +24,9 @@ _NO_ID = -1
 _UNKNOWN, _BY_BYTES = 0xFFFFFFFF, 0xFFFFFFFE
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """The symbol of each character."""
-
-    pages: np.ndarray
-    """uint16 of shape (0x4400,): the page of each 64 code points."""
-    symbols: np.ndarray
-    """int32 of shape (n_pages * 64,): the symbol of a character, or -1; -2 if it is spelled in bytes though others are
-    unknown."""
-    last_symbols: np.ndarray
-    """As `symbols`, for a character that ends a piece; empty if there is no difference."""
-    unknown: int
-    """The symbol of an unknown character; -1 if it is spelled in bytes."""
-    fuses_unknown: bool
-    """Whether unknown characters in a row are one symbol."""
-
-
-def from_characters(model: Model) -> tuple[Symbols, Spelling]:
-    """Return the symbols and spelling of a model of characters; raise `Unsupported` for an unsupported model."""
+def from_characters(model: Model) -> tuple[Symbols, dict[str, np.ndarray], tuple[int, bool]]:
+    """Return the symbols of a model of characters, the tables of how each character is spelled, by their fields, and
+    the values of `unknown_symbol` and `fuses_unknown`; raise `Unsupported` for an unsupported model."""
     byte_ids = () if model.sentencepiece is None else model.sentencepiece.byte_ids
     unknown_id = _NO_ID if model.unknown_id is None else model.unknown_id
     others = list(byte_ids) if byte_ids else [unknown_id]
@@ -66,15 +50,12 @@ def from_characters(model: Model) -> tuple[Symbols, Spelling]:
     by_place = by_page.view(np.int32).reshape(-1, 2)
     symbol, last_symbol = np.ascontiguousarray(by_place[:, 0]), np.ascontiguousarray(by_place[:, 1])
     fuses = model.sentencepiece is not None and model.sentencepiece.fuse_unknown
-    spelling = Spelling(
-        pages,
-        symbol,
-        last_symbol[: len(symbol) if last is not inner else 0],
-        256 if missing else -1 if byte_ids else 0,
-        fuses,
-    )
+    spelling = {"spelling_pages": pages, "character_symbols": symbol}
+    if last is not inner:
+        spelling["last_symbols"] = last_symbol
+    unknown = 256 if missing else -1 if byte_ids else 0
     # The first round and whole characters start from bytes, so treat this model as one whose ranks are not monotone.
-    return replace(symbols, byte_symbols=bytes_, monotone=False), spelling
+    return replace(symbols, byte_symbols=bytes_, monotone=False), spelling, (unknown, fuses)
 
 
 def _symbol_table(characters: dict[str, int], first: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any
@@ -47,26 +47,15 @@ _ARRAYS = ("transitions", "ascii_classes", "pages", "page_classes")
 
 
 @dataclass(frozen=True, slots=True)
-class FlagTables:
-    """The flags of `core/pattern/flags` as a two-level table."""
-
-    pages: np.ndarray
-    """uint16 of shape (0x4400,): the page of each 64 code points."""
-    flags: np.ndarray
-    """uint8 of shape (n_pages * 64,): the flags of each code point of a page."""
-
-
-@dataclass(frozen=True, slots=True)
 class Splitting:
     """The splitter of a context, and its tables."""
 
     splitter: int
     """`WHOLE_TEXT` and so on: no pattern, an automaton, stages, or windows over an automaton."""
     tables: SplitTables | None
-    flags: FlagTables | None = None
     stages: tuple[SplitTables, ...] = ()
-    pairs: np.ndarray | None = None
-    """uint8 of shape (65536,): whether `tables` cut between two ASCII characters, by first | second << 8."""
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Other tables, by the field of `layout.ContextRecord` that points at each."""
 
     @property
     def automata(self) -> tuple[SplitTables, ...]:
@@ -98,8 +87,8 @@ class SplitContext(DeclaredSlots):
         sizes = [-(-n_bytes // 64) * 64 for n_bytes in parts.values()]
         self.hold("work", aligned_zeros(sum(sizes)))
         starts = accumulate(sizes, initial=self["work"])
-        for field, start in zip(parts, starts, strict=False):
-            self[field] = start
+        for name, start in zip(parts, starts, strict=False):
+            self[name] = start
 
     def _splitting(self, splitting: Splitting) -> None:
         self["splitter"] = splitting.splitter
@@ -107,31 +96,28 @@ class SplitContext(DeclaredSlots):
             self["split_otherwise"] = kernel_address("split_otherwise")
         tables = splitting.tables
         if tables is not None:
-            for field in _ARRAYS:
-                self.hold(f"automaton.{field}", getattr(tables, field))
+            for name in _ARRAYS:
+                self.hold(f"automaton.{name}", getattr(tables, name))
             self["automaton.end_class"] = tables.end
-        if splitting.flags is not None:
-            self.hold("flag_pages", splitting.flags.pages)
-            self.hold("character_flags", splitting.flags.flags)
-        if splitting.pairs is not None:
-            self.hold("ascii_cuts", splitting.pairs)
+        for name, array in splitting.arrays.items():
+            self.hold(name, array)
         if splitting.stages:
             self._stages(splitting.stages)
 
     def _stages(self, stages: tuple[SplitTables, ...]) -> None:
         rows = np.zeros(len(stages), StageRecord.dtype)
         for number, tables in enumerate(stages):
-            for field in _ARRAYS:
-                array = getattr(tables, field)
-                self.keep(f"{field} of stage {number}", array)
-                rows[number]["automaton"][field] = address(array)
+            for name in _ARRAYS:
+                array = getattr(tables, name)
+                self.keep(f"{name} of stage {number}", array)
+                rows[number]["automaton"][name] = address(array)
             rows[number]["automaton"]["end_class"] = tables.end
             rows[number]["has_gaps"] = tables.has_gaps
         self.hold("stages", rows)
         self["n_stages"] = len(stages)
 
 
-_FORMAT = 3
+_FORMAT = 4
 _WINDOWS = {
     "gpt2": GPT2,
     "gpt2-0.14": GPT2,
@@ -162,25 +148,27 @@ def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple
     if len(tables) > 1:
         words = f"automaton, {len(tables)} stages"
         if stages == NAMED["deepseek"] and with_windows:
-            return Splitting(DEEPSEEK, None, _flag_tables("deepseek"), stages=tuple(tables)), f"{words}, windows"
-        return Splitting(STAGES_IN_TURN, None, stages=tuple(tables)), words
+            return Splitting(DEEPSEEK, None, tuple(tables), _flag_tables("deepseek")), f"{words}, windows"
+        return Splitting(STAGES_IN_TURN, None, tuple(tables)), words
     if tables[0].has_gaps:
-        return Splitting(STAGES_IN_TURN, None, stages=tuple(tables)), "automaton, gaps"
+        return Splitting(STAGES_IN_TURN, None, tuple(tables)), "automaton, gaps"
     windows = next((splitter for name, splitter in _WINDOWS.items() if NAMED[name] == stages), AUTOMATON)
     if windows == AUTOMATON or not with_windows:
         return Splitting(AUTOMATON, tables[0]), "automaton"
     flags = _flag_tables("with case" if windows in (O200K, TEKKEN) else "without case")
-    return Splitting(windows, tables[0], flags), "automaton, windows"
+    return Splitting(windows, tables[0], arrays=flags), "automaton, windows"
 
 
 def with_borders(splitting: Splitting, borders: SplitTables, *, with_windows: bool = True) -> tuple[Splitting, str]:
     """Return a splitting that cuts by `splitting`, then at `borders`; and its description."""
     stages = (*splitting.automata, borders)
     if len(stages) == 1 and with_windows:
-        return Splitting(NEIGHBOURS, borders, pairs=ascii_pairs(borders)), "automaton, borders, windows"
+        return Splitting(
+            NEIGHBOURS, borders, arrays={"ascii_cuts": ascii_pairs(borders)}
+        ), "automaton, borders, windows"
     if len(stages) == 1:
         return Splitting(AUTOMATON, borders), "automaton, borders"
-    return Splitting(STAGES_IN_TURN, None, stages=stages), f"automaton, {len(stages) - 1} stages, borders"
+    return Splitting(STAGES_IN_TURN, None, stages), f"automaton, {len(stages) - 1} stages, borders"
 
 
 def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | None:
@@ -196,20 +184,19 @@ def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | Non
 def _split_tables(pattern: str) -> SplitTables:
     def make() -> dict[str, np.ndarray]:
         tables = split_tables(pattern)
-        return {field.name: np.array(getattr(tables, field.name)) for field in fields(tables)}
+        return {each.name: np.array(getattr(tables, each.name)) for each in fields(tables)}
 
     kept: dict[str, Any] = {name: one if one.ndim else one.item() for name, one in _kept(pattern, make).items()}
     return SplitTables(**kept)
 
 
 @lru_cache(maxsize=3)
-def _flag_tables(kind: Kind) -> FlagTables:
-    def make() -> dict[str, np.ndarray]:
-        pages, flags = paged(character_flags(kind))
-        return {"pages": pages, "flags": flags}
-
-    kept = _kept(f"flags, {kind}", make)
-    return FlagTables(kept["pages"], kept["flags"])
+def _flag_tables(kind: Kind) -> Mapping[str, np.ndarray]:
+    """Return the flags of `core/pattern/flags` as a two-level table, by the fields that point at it."""
+    return _kept(
+        f"flags, {kind}",
+        lambda: dict(zip(("flag_pages", "character_flags"), paged(character_flags(kind)), strict=True)),
+    )
 
 
 def _kept(what: str, make: Callable[[], Mapping[str, np.ndarray]]) -> Mapping[str, np.ndarray]:

@@ -135,9 +135,8 @@ def batch_fetch(context: ContextRecord, arguments: int) -> int:
         in_task += n_bytes
         total += n_bytes
         n_items += 1
-    job.n_items, job.n_tasks = n_items, n_tasks
+    job.n_items, job.n_tasks, job.n_bytes = n_items, n_tasks, total
     job.check_special = long_as_long(peek(arguments + 32))
-    job.n_copied = job.n_copied_ids = 0
     atomic_store(field_address(job, "next_task"), 0)
     context.batch_used = 0
     return long_from_long(n_items)

@@ -72,7 +72,7 @@ def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, l
 
 @kernel
 def batch_collect(context: ContextRecord, arguments: int) -> int:
-    """Set results[first:]: (job, results, first) -> int, the number of texts left to the careful path."""
+    """Set results[first:], but for texts left to the careful path: (job, results, first) -> None."""
     job, results = job_at(long_as_address(peek(arguments))), peek(arguments + 8)
     first, low, stretch = long_as_long(peek(arguments + 16)), 0, STRETCH_BYTES
     while atomic_load(field_address(job, "next_task")) < job.n_tasks:
@@ -84,32 +84,25 @@ def batch_collect(context: ContextRecord, arguments: int) -> int:
     wait_for_workers(job)
     if _collect(context, job, results, first, low) < 0:
         return 0
-    return long_from_long(_left(job))
+    return new_none(context)
 
 
 @kernel
-def _left(job: JobRecord) -> int:
-    """Count the texts that were not collected."""
-    left = 0
-    for i in range(job.n_items):
-        left += item_of(job, i).count != COLLECTED
-    return left
+def _copy_what_is_ready(job: JobRecord, out: int, copied: int, n_ids: int) -> tuple[int, int]:
+    """Copy the ids of the texts from index `copied` on, after `n_ids` others, up to the first text that is pending.
 
-
-@kernel
-def _copy_what_is_ready(job: JobRecord, out: int, room: int) -> None:
-    """Copy the ids of the next texts in order, up to the first that is pending or does not fit."""
-    copied, n_ids = job.n_copied, job.n_copied_ids
+    Returns the index of that text, and the number of ids.
+    """
     while copied < job.n_items:
         item = item_of(job, copied)
         count = atomic_load(field_address(item, "count"))
-        if count == PENDING or n_ids + count > room:
+        if count == PENDING:
             break
         if count > 0:
             copy_memory(out + 4 * n_ids, item.ids, 4 * count)
             n_ids += count
         copied += 1
-    job.n_copied, job.n_copied_ids = copied, n_ids
+    return copied, n_ids
 
 
 @kernel
@@ -129,32 +122,21 @@ def _offsets(job: JobRecord, offsets: I64s) -> int:
 
 @kernel
 def batch_encode(context: ContextRecord, arguments: int) -> int:
-    """Encode a job: (job, address of int64 offsets, address of uint32 ids, room for ids) -> int, the number of ids.
+    """Encode a job: (job, address of int64 offsets, address of uint32 ids) -> int, the number of ids.
 
-    The result is the number's complement (~) if some texts are left to the careful path. Ids are copied as far as there
-    is room. The first offset is given; each text's end is written after it. A text left to the careful path has no ids.
+    The result is the number's complement (~) if some texts are left to the careful path. There is room for an id per
+    byte. The first offset is given; each text's end is written after it. A text left to the careful path has no ids.
     """
     job, offsets = job_at(long_as_address(peek(arguments))), i64s(long_as_address(peek(arguments + 8)))
-    out, room = long_as_address(peek(arguments + 16)), long_as_long(peek(arguments + 24))
+    out, copied, n_ids = long_as_address(peek(arguments + 16)), 0, 0
     state = save_thread()
     while atomic_load(field_address(job, "next_task")) < job.n_tasks:
         take_part(context, job, STRETCH_BYTES)
-        _copy_what_is_ready(job, out, room)
+        copied, n_ids = _copy_what_is_ready(job, out, copied, n_ids)
     restore_thread(state)
     wait_for_workers(job)
-    _copy_what_is_ready(job, out, room)
+    _copy_what_is_ready(job, out, copied, n_ids)
     return long_from_long(_offsets(job, offsets))
-
-
-@kernel
-def batch_copy(context: ContextRecord, arguments: int) -> int:
-    """Copy the ids that did not fit, after those already copied: (job, address of uint32 ids, room) -> None."""
-    job, out = job_at(long_as_address(peek(arguments))), long_as_address(peek(arguments + 8))
-    room = long_as_long(peek(arguments + 16))
-    state = save_thread()
-    _copy_what_is_ready(job, out, room)
-    restore_thread(state)
-    return new_none(context)
 
 
 @kernel

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import address
+from impls.compiled.context import Context
 from impls.compiled.cpython.builtins import Builtins
-from impls.compiled.threads.pool import CallContext, Pool
+from impls.compiled.threads.pool import Pool
 from impls.compiled.threads.worker_threads import BatchJob
 
 _CHARACTERS_PER_THREAD = 1 << 14
 """Minimum amount of text per thread: waking a thread takes as long as encoding this many characters."""
 
-RunClaimed = Callable[[int, Callable[[CallContext], bool]], None]
+RunClaimed = Callable[[int, Callable[[Context], bool]], None]
 """Run a function with a context that no other call uses, then close the job at the address, whatever was raised."""
 EncodeOne = Callable[[str], np.ndarray]
 """Encode one text by the careful path, which handles special tokens, surrogates and text the pattern leaves out."""
@@ -39,92 +38,50 @@ def ready_for(is_searched: bool, written: Callable[[str], str | None] | None, ab
     return lambda texts: (list(map(normalized, texts)), 0)
 
 
-@dataclass(slots=True)
-class Density:
-    """Ids per character in the last batch, from which the next one's size is predicted."""
-
-    ids_per_character: float = 0.0
-
-    def expected_ids(self, n_characters: int) -> int:
-        """Return the predicted number of ids of n_characters, and a little more; 0 before the first batch."""
-        return int(n_characters * self.ids_per_character * 33 / 32)
-
-
 class Batches:
-    """The batches of a tokenizer: `run` runs a job with a context, `pool` lends contexts to worker threads.
+    """The batches of a tokenizer: `run` runs a job with a context, `pool` lends contexts, which have built-ins."""
 
-    `ready` is None if every text takes the careful path; otherwise contexts have built-ins.
-    """
-
-    def __init__(self, run: RunClaimed, pool: Pool, ready: Ready | None, one: EncodeOne, density: Density) -> None:
-        self._run, self._pool, self._ready, self._one, self._density = run, pool, ready, one, density
+    def __init__(self, run: RunClaimed, pool: Pool, ready: Ready, one: EncodeOne) -> None:
+        self._run, self._pool, self._ready, self._one = run, pool, ready, one
 
     def lists(self, texts: list[str], threads: int) -> list[list[int]]:
         """Return one list of ids per text, from the kernels or from the careful path."""
-        ready = self._ready
-        if ready is None:
-            return [array.tolist() for array in self._carefully(texts, threads)]
         results: list[Any] = [None] * len(texts)
-        careful: list[int] = []
 
         def encode(job: BatchJob, main: Builtins) -> None:
-            for first, n_texts in job.waves(main, *ready(texts)):
-                if main.batch_collect(job.address, results, first):
-                    careful.extend(i for i in range(first, first + n_texts) if results[i] is None)
+            for first in job.waves(main, *self._ready(texts)):
+                main.batch_collect(job.address, results, first)
 
         self._with_job(texts, threads, encode)
-        for i in careful:
-            results[i] = self._one(texts[i]).tolist()
+        if None in results:
+            results = [
+                self._one(text).tolist() if ids is None else ids for text, ids in zip(texts, results, strict=True)
+            ]
         return results
 
     def ragged(self, texts: list[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the concatenated ids (uint32) and the offset of each text's first id, int64, shape (n_texts + 1,)."""
         offsets = np.zeros(len(texts) + 1, np.int64)
-        if self._ready is None:
-            arrays = self._carefully(texts, threads)
-            np.cumsum([0, *map(len, arrays)], out=offsets)
-            return np.concatenate([np.zeros(0, np.uint32), *arrays]), offsets
-        ids, careful = self._joined(self._ready, texts, threads, offsets)
-        if careful:
-            ids = _with_careful_ones(ids, offsets, {i: self._one(texts[i]) for i in careful})
-        return ids, offsets
-
-    def _carefully(self, texts: list[str], threads: int) -> list[np.ndarray]:
-        if threads < 2 or len(texts) < 2 or is_checked():
-            return list(map(self._one, texts))
-        with ThreadPoolExecutor(min(threads, len(texts))) as executor:
-            return list(executor.map(self._one, texts))
-
-    def _joined(
-        self, ready: Ready, texts: list[str], threads: int, offsets: np.ndarray
-    ) -> tuple[np.ndarray, list[int]]:
-        """Return the concatenated ids of the kernels, and the indices of the texts left to the careful path.
-
-        Fills `offsets`, which holds zeros; a text left to the careful path has no ids yet.
-        """
-        n_characters = sum(map(len, texts))
-        ids = np.empty(self._density.expected_ids(n_characters), np.uint32)
-        place, n_ids = address(offsets), 0
+        ids, place, n_ids = np.empty(0, np.uint32), address(offsets), 0
         careful: list[int] = []
 
         def encode(job: BatchJob, main: Builtins) -> None:
-            nonlocal n_ids
-            for first, n_texts in job.waves(main, *ready(texts)):
-                out, room = address(ids) + n_ids * ids.itemsize, len(ids) - n_ids
-                n_more = main.batch_encode(job.address, place + first * offsets.itemsize, out, room)
+            nonlocal ids, n_ids
+            for first in job.waves(main, *self._ready(texts)):
+                if n_ids + job.most_ids > len(ids):
+                    ids = _with_room(ids[:n_ids], job.most_ids, first / len(texts))
+                out = address(ids) + n_ids * ids.itemsize
+                n_more = main.batch_encode(job.address, place + first * offsets.itemsize, out)
                 if n_more < 0:
                     n_more = ~n_more
                     careful.extend(first + i for i in job.texts_that_need_care())
-                if n_ids + n_more > len(ids):
-                    _make_room(ids, n_ids + n_more, (first + n_texts) / len(texts))
-                    main.batch_copy(job.address, address(ids) + n_ids * ids.itemsize, len(ids) - n_ids)
                 n_ids += n_more
 
         self._with_job(texts, threads, encode)
-        self._density.ids_per_character = n_ids / max(1, n_characters)
-        if len(ids) - n_ids > n_ids >> 4:
-            ids.resize(n_ids, refcheck=False)
-        return ids[:n_ids], careful
+        ids.resize(n_ids, refcheck=False)
+        if careful:
+            ids = _with_careful_ones(ids, offsets, {i: self._one(texts[i]) for i in careful})
+        return ids, offsets
 
     def _with_job(self, texts: list[str], threads: int, encode: Callable[[BatchJob, Builtins], None]) -> None:
         # `str.__len__` raises TypeError for anything but a str: the kernels read the objects' memory directly.
@@ -133,21 +90,23 @@ class Batches:
         threads = 1 if is_checked() else min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
         job = BatchJob(self._pool, threads - 1, len(texts))
 
-        def run(call_context: CallContext) -> bool:
-            assert call_context.builtins is not None, "batches without built-ins are encoded text by text"
-            encode(job, call_context.builtins)
+        def run(context: Context) -> bool:
+            assert context.builtins is not None, "batches without built-ins are encoded text by text"
+            encode(job, context.builtins)
             return True
 
         self._run(job.address, run)
         job.return_contexts()
 
 
-def _make_room(ids: np.ndarray, n_ids: int, share: float) -> None:
-    """Enlarge `ids` in place to hold `n_ids` and what the remaining texts may need; `share` of all texts is done.
+def _with_room(ids: np.ndarray, n_more: int, share: float) -> np.ndarray:
+    """Return an array that begins with `ids`, those of this `share` of all texts, and has room for all and `n_more`.
 
     Memory that is never touched costs nothing.
     """
-    ids.resize(n_ids if share == 1 else int(n_ids / share * 17 / 16) + 1, refcheck=False)
+    room = np.empty(int(len(ids) / share * 17 / 16 if share else 0) + n_more, np.uint32)
+    room[: len(ids)] = ids
+    return room
 
 
 def _with_careful_ones(ids: np.ndarray, offsets: np.ndarray, found: dict[int, np.ndarray]) -> np.ndarray:

@@ -10,34 +10,23 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
 
 from impls.compiled.context import Context, ModelTables
-from impls.compiled.cpython.builtins import Builtins
-from impls.compiled.cpython.interpreter import MOST_INTS, interpreter_layout, shared_integers
 from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.splitting import Splitting
-
-
-@dataclass(frozen=True)
-class CallContext:
-    """What one call works with: a context and, if the interpreter supports them, its built-ins."""
-
-    context: Context
-    builtins: Builtins | None
 
 
 class Loan:
     """The right to use a context, as long as this object exists."""
 
-    __slots__ = ("__weakref__", "call_context")
+    __slots__ = ("__weakref__", "context")
 
-    def __init__(self, call_context: CallContext) -> None:
-        self.call_context = call_context
+    def __init__(self, context: Context) -> None:
+        self.context = context
 
 
 class Pool:
@@ -49,19 +38,21 @@ class Pool:
     def __init__(
         self, tables: ModelTables, splitting: Splitting, specials: SpecialTokenTable, cuts: np.ndarray | None = None
     ) -> None:
-        self._make: Callable[[], CallContext] = lambda: _call_context(tables, splitting, specials, cuts)
-        self._contexts: list[tuple[CallContext, list[weakref.ref[Loan]]]] = []
+        self._tables, self._splitting, self._specials, self._cuts = tables, splitting, specials, cuts
+        self._contexts: list[tuple[Context, list[weakref.ref[Loan]]]] = []
         """Contexts with their loans: the first loan that still exists holds the context; later attempts do not."""
         _living.add(self)
 
-    def new(self) -> CallContext:
+    def new(self) -> Context:
         """Return a new context outside the pool."""
-        return self._make()
+        context = Context(self._tables, self._splitting)
+        context.reach_python(self._specials, self._cuts)
+        return context
 
     def borrow_free(self) -> Loan | None:
         """Borrow an existing context that is free; return None if there is none."""
-        for call_context, loans in self._contexts:
-            loan = Loan(call_context)
+        for context, loans in self._contexts:
+            loan = Loan(context)
             loans.append(weakref.ref(loan))
             existing = [reference for reference in loans if reference() is not None]
             if existing and existing[0]() is loan:
@@ -71,10 +62,10 @@ class Pool:
 
     def make(self) -> Loan:
         """Build a new context, touch its buffers, and borrow it."""
-        call_context = self._make()
-        call_context.context.touch_buffers()
-        loan = Loan(call_context)
-        self._contexts.append((call_context, [weakref.ref(loan)]))
+        context = self.new()
+        context.touch_buffers()
+        loan = Loan(context)
+        self._contexts.append((context, [weakref.ref(loan)]))
         return loan
 
     def borrow(self) -> Loan:
@@ -82,10 +73,10 @@ class Pool:
         return self.borrow_free() or self.make()
 
     @contextmanager
-    def borrowed(self) -> Iterator[CallContext]:
+    def borrowed(self) -> Iterator[Context]:
         """Borrow a context while the block runs."""
         loan = self.borrow()
-        yield loan.call_context
+        yield loan.context
 
     def drop_borrowed(self) -> None:
         """Drop the contexts in use from the pool; their borrowers may continue to use them."""
@@ -102,15 +93,3 @@ def _drop_borrowed() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_drop_borrowed)
-
-
-def _call_context(
-    tables: ModelTables, splitting: Splitting, specials: SpecialTokenTable, cuts: np.ndarray | None
-) -> CallContext:
-    context = Context(tables, splitting)
-    found = interpreter_layout()
-    n_ids = max(tables.n_symbols, int(tables.ids.max(initial=0)) + 1)
-    if found is None or n_ids > MOST_INTS:
-        return CallContext(context, None)
-    context.reach_python(found, shared_integers(n_ids), specials, cuts)
-    return CallContext(context, Builtins(context.address))

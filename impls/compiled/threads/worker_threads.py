@@ -91,8 +91,8 @@ class BatchJob:
         if is_checked():
             weakref.finalize(self, forget, declare(self._memory))
 
-    def waves(self, main: Builtins, texts: Sequence[str | None], check_special: int) -> Iterator[tuple[int, int]]:
-        """Yield, for every wave, the index of its first text and its number of texts; the caller encodes the wave.
+    def waves(self, main: Builtins, texts: Sequence[str | None], check_special: int) -> Iterator[int]:
+        """Yield, for every wave, the index of its first text; the caller encodes the wave.
 
         `main` holds the built-ins of this thread. `texts` must not change meanwhile; in it None marks a text that takes
         the careful path. With `check_special` 1, texts that may hold a special token take that path too.
@@ -101,7 +101,7 @@ class BatchJob:
         while done < len(texts):
             n_texts = main.batch_fetch(self.address, texts, done, 2 + 2 * self._n_workers, check_special)
             self._ask_workers()
-            yield done, n_texts
+            yield done
             main.batch_close(self.address)
             done += n_texts
 
@@ -112,6 +112,11 @@ class BatchJob:
         """
         for worker in self._workers:
             worker.release()
+
+    @property
+    def most_ids(self) -> int:
+        """Return the maximum number of ids of the wave: its texts have no more ids than bytes."""
+        return int(self._memory[_AT["n_bytes"]])
 
     def texts_that_need_care(self) -> list[int]:
         """Return the indices, within the wave just encoded, of the texts that the kernels left to the careful path."""
@@ -186,7 +191,7 @@ class WorkerThread:
         self._pool = pool
         if self._loan is None:
             self._loan = pool.borrow_free()
-        native.ask_worker(self.address, job, 0 if self._loan is None else self._loan.call_context.context.address)
+        native.ask_worker(self.address, job, 0 if self._loan is None else self._loan.context.address)
 
     def release(self) -> None:
         """Return the worker's context to the pool; the ids in it are no longer needed."""
@@ -213,7 +218,7 @@ class WorkerThread:
         if not native.change_state(self.address, call, PREPARING):
             return
         self._loan = loan
-        self._mailbox["context"] = loan.call_context.context.address
+        self._mailbox["context"] = loan.context.address
         native.change_state(self.address, PREPARING, ASKED)
 
 

@@ -11,9 +11,9 @@ symbol began holds no symbol any more, so a list of places may be stale.
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, kernel
-from impls.compiled.codegen.pointers import from_item
+from impls.compiled.codegen.pointers import address_of, from_item, i32s
 from impls.compiled.pretokenize.scan import code_point, width
-from impls.compiled.training.layout import MOST_WEIGHT, SEPARATOR, Cell, CountingRecord, LearningRecord
+from impls.compiled.training.layout import MOST_WEIGHT, SEPARATOR, SYMBOL_BYTES, Cell, CountingRecord, LearningRecord
 from impls.compiled.typed_memory import I32s, I64s, Rows, U8s
 
 
@@ -24,10 +24,12 @@ def _write(cells: Rows[Cell], place: int, symbol: int, weight: int) -> None:
 
 
 @inlined
-def _symbol_of(word: U8s, at: int, n_bytes: int, inner: I32s, last: I32s, by_bytes: bool) -> tuple[int, int]:
+def _symbol_of(word: U8s, at: int, n_bytes: int, inner: I32s, last: I32s) -> tuple[int, int]:
     """Return the symbol at byte offset `at` of a word, and the number of bytes it takes."""
+    if inner == 0:
+        return i32s(address_of(word) + at)[0], SYMBOL_BYTES
     byte = word[at]
-    if by_bytes:
+    if last == 0:
         return inner[byte], 1
     size, code = width(byte), byte
     if byte >= 0x80:
@@ -40,7 +42,8 @@ def fill_cells(counting: CountingRecord, counts: I64s, inner: I32s, last: I32s, 
     """Write the words of two symbols or more; return the number of cells.
 
     `inner` and `last` are by character: its symbol, and its symbol at the end of a word. If `last` is 0, `inner` is by
-    byte, and words have no special end. A word more frequent than the maximum weight is written repeatedly.
+    byte, and words have no special end. If both are 0, words are spelled in symbols, SYMBOL_BYTES each. A word more
+    frequent than the maximum weight is written repeatedly.
     """
     _write(cells, 0, SEPARATOR, 0)
     place = 1
@@ -50,7 +53,7 @@ def fill_cells(counting: CountingRecord, counts: I64s, inner: I32s, last: I32s, 
         while left > 0:
             weight, at, begin = min(left, MOST_WEIGHT), 0, place
             while at < n_bytes:
-                symbol, size = _symbol_of(word, at, n_bytes, inner, last, last == 0)
+                symbol, size = _symbol_of(word, at, n_bytes, inner, last)
                 _write(cells, place, symbol, weight)
                 place += 1
                 at += size

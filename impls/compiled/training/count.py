@@ -6,19 +6,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
-from functools import partial
 from itertools import chain, islice
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event, Lock
 from typing import Any, TypeVar
 
-from impls.compiled.pages import bounded_zeros, return_freed
-from impls.compiled.training.parts import Progress, Spill, batches, count_group, count_parts, new_words
+from impls.compiled.pages import return_freed
+from impls.compiled.training.parts import Progress, Spill, batches, count_each, count_group, count_parts, new_words
 from impls.compiled.training.words import Pieces, Words
 from impls.core.counts import PieceCounts
-from impls.core.counts_runs import Runs
 from impls.core.errors import BPEError, Unsupported
 from impls.core.specification import TrainingSpec
 from impls.core.text.blocks import BLOCK_BYTES
@@ -66,36 +61,21 @@ def count_texts(
     first = list(islice(given, _MOST_THREADS))
     n_threads = 1 if in_order else min(len(first), threads or n_cores())
     with ExitStack() as stack:
-        runs = _temporary_runs(stack, pattern, memory_limit)
-        spill = None if runs is None else Spill(runs, (memory_limit or 0) // n_threads)
+        spill = Spill(pattern, stack, memory_limit, n_threads)
 
         def count(batches: Iterator[list[bytes]]) -> Words:
-            words = new_words(pattern)
-            for batch in batches:
-                if spill is not None and spill.is_due(words):
-                    spill.write(words)
-                    words = new_words(pattern)
-                words.add(batch)
-                if progress is not None:
-                    progress(sum(map(len, batch)))
-            return words
+            return count_each(batches, _count_batch, pattern, progress or _ignore, spill)
 
-        return _sum(_on_threads(count, chain(first, given), n_threads), runs, memory_limit)
+        return spill.sum(_on_threads(count, chain(first, given), n_threads))
 
 
-def _temporary_runs(stack: ExitStack, pattern: tuple[str, ...], memory_limit: int | None) -> Runs | None:
-    """Return temporary runs, to which tables are written before they exceed the limit; `stack` removes them."""
-    if memory_limit is None:
-        return None
-    return Runs(Path(stack.enter_context(TemporaryDirectory(prefix="bpebench-counts-"))), pattern)
+def _count_batch(batch: list[bytes], words: Words) -> Iterator[int]:
+    words.add(batch)
+    yield sum(map(len, batch))
 
 
-def _sum(counts: PieceCounts, runs: Runs | None, memory_limit: int | None) -> PieceCounts:
-    """Return the sum of the counts and of all runs."""
-    if runs is not None and len(runs):
-        runs.write(counts)
-        counts = runs.added(partial(bounded_zeros, limit=memory_limit))
-    return replace(counts, memory_limit=memory_limit)
+def _ignore(n_bytes: int) -> None:
+    """Stand in for a missing `progress`."""
 
 
 def count_files(
@@ -116,19 +96,17 @@ def count_files(
     n_threads = 1 if in_order else threads or n_cores()
     parts = planned(files, n_threads, memory_limit)
     with ExitStack() as stack:
-        runs = _temporary_runs(stack, pattern, memory_limit)
-        n_tables = n_threads if executors is None else 1
-        spill = None if runs is None else Spill(runs, (memory_limit or 0) // n_tables)
+        spill = Spill(pattern, stack, memory_limit, n_threads if executors is None else 1)
 
         def count(parts: Iterator[Part]) -> Words:
-            return count_parts(parts, pattern, progress, spill)
+            return count_parts(parts, pattern, progress or _ignore, spill)
 
         if executors is None:
             counts = _on_threads(count, iter(parts), min(n_threads, len(parts)))
         else:
-            counts = _on_workers(executors, parts, pattern, progress, spill)
+            counts = _on_workers(executors, parts, pattern, progress or _ignore, spill)
         check_unchanged(parts)
-        return _sum(counts, runs, memory_limit)
+        return spill.sum(counts)
 
 
 def planned(files: TextFiles, n_threads: int, memory_limit: int | None) -> list[Part]:
@@ -181,7 +159,7 @@ def _on_threads(count: Callable[[Iterator[T]], Words], work: Iterator[T], n_thre
 
 
 def _on_workers(
-    executors: Executors, parts: list[Part], pattern: tuple[str, ...], progress: Progress | None, spill: Spill | None
+    executors: Executors, parts: list[Part], pattern: tuple[str, ...], progress: Progress, spill: Spill
 ) -> PieceCounts:
     """Return what workers count in groups of parts; groups of workers that died are counted again by others."""
     waiting = _groups(parts)
@@ -194,11 +172,8 @@ def _on_workers(
                     words.add_counts(Pieces.of(future.result()))
                     group, n_deaths = futures[future], 0
                     waiting.remove(group)
-                    if progress is not None:
-                        progress(sum(map(_n_bytes, group)))
-                    if spill is not None and spill.is_due(words):
-                        spill.write(words)
-                        words = new_words(pattern)
+                    progress(sum(map(_n_bytes, group)))
+                    words = spill.emptied(words)
             except BrokenExecutor:
                 n_deaths += 1
                 if n_deaths == _MOST_DEATHS:

@@ -160,26 +160,6 @@ def count_texts(context: ContextRecord, counting: CountingRecord) -> int:
 
 
 @kernel
-def count_split(context: ContextRecord, counting: CountingRecord, text: U8s, ends: I32s, n_pieces: int) -> int:
-    """Count the pieces of one text that is split already; return FINISHED or NO_ROOM.
-
-    Resumes at the piece with index POSITION.
-    """
-    counting.texts = text
-    done = counting.position
-    while done < n_pieces:
-        block = min(n_pieces - done, BLOCK_BYTES)
-        begin = ends[done - 1] if done > 0 else 0
-        if not _has_room(counting, block, ends[done + block - 1] - begin):
-            counting.position = done
-            return NO_ROOM
-        _record_pieces(context, counting, text, begin, from_item(ends, done), block, 0)
-        _count_recorded(context, counting, block)
-        done += block
-    return FINISHED
-
-
-@kernel
 def spread_pieces(counting: CountingRecord, table: Rows[CountedPiece], shift: int) -> int:
     """Move all entries to an empty table, which replaces the current one; return 0."""
     before, last = counting.piece_table, shift_right(-1, shift)

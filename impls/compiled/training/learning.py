@@ -30,6 +30,7 @@ MOST_CELLS = (1 << 31) - 1
 _WORDS = 1 << 20
 """Number of words whose cells are counted at once."""
 _N_CHARACTERS = 0x110000
+_NO_SYMBOLS = np.zeros(0, np.int32)
 _USUAL_TOKEN_BYTES = 8
 _RULES = {
     "smallest": layout.SMALLEST,
@@ -37,15 +38,6 @@ _RULES = {
     "shortest": layout.SHORTEST,
     "largest": layout.LARGEST,
 }
-
-
-def too_many_cells(n_cells: int, largest: int) -> Unsupported:
-    """Return the error for words of so many cells, the most frequent of which occurs `largest` times."""
-    most = f"it holds {MOST_CELLS:,} symbols of distinct pieces at most"
-    if largest <= layout.MOST_WEIGHT:
-        return Unsupported("compiled", f"{most}, and these have {n_cells:,}")
-    repeated = f"a piece once for each {layout.MOST_WEIGHT:,} of its count, up to {largest:,} here"
-    return Unsupported("compiled", f"{most}, {repeated}, which makes {n_cells:,}; priority takes any counts")
 
 
 class Learner(Slots):
@@ -86,31 +78,26 @@ class Learner(Slots):
         self.hold("reserved", np.array(rows or [(0, 0)], np.int64))
         self["n_reserved"] = len(rows)
 
-    def fill(self, words: Pieces) -> None:
-        """Write the cells of the words; afterwards the words are no longer needed."""
+    def fill(self, words: Pieces, *, in_symbols: bool = False) -> None:
+        """Write the cells of the words, which may be spelled in symbols; afterwards the words are no longer needed."""
         self._n_words = int(words.counts.sum())
-        n_cells = 1
+        n_cells, item_bytes = 1, layout.SYMBOL_BYTES if in_symbols else 1
         for begin in range(0, len(words.counts), _WORDS):
             times = -(-words.counts[begin : begin + _WORDS] // layout.MOST_WEIGHT)
-            n_cells += int(((words.lengths[begin : begin + _WORDS].astype(np.int64) + 1) * times).sum())
+            lengths = words.lengths[begin : begin + _WORDS].astype(np.int64) // item_bytes
+            n_cells += int(((lengths + 1) * times).sum())
         if n_cells > MOST_CELLS:
-            raise too_many_cells(n_cells, int(words.counts.max()))
-        inner, last = self._symbols()
+            raise _too_many_cells(n_cells, int(words.counts.max()))
+        inner, last = (_NO_SYMBOLS, _NO_SYMBOLS) if in_symbols else self._symbols()
         self.hold("cells", self._zeros(layout.CELL_BYTES * n_cells))
         with self._reachable(inner, last, words.counts, *words.arrays):
             self["n_cells"] = native.fill_cells(
                 words.address,
                 address(words.counts),
-                address(inner),
+                address(inner) if len(inner) else 0,
                 address(last) if len(last) else 0,
                 self["cells"],
             )
-
-    def fill_from(self, cells: np.ndarray, n_words: int) -> None:
-        """Use cells written elsewhere, int32 of shape (n_cells, 2), one per symbol; `n_words` is the sum of counts."""
-        self._n_words = n_words
-        self.hold("cells", cells)
-        self["n_cells"] = len(cells)
 
     def learn(self) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the merges, as pairs of symbols in the order they were learned, and the count of each."""
@@ -133,7 +120,7 @@ class Learner(Slots):
         if self._spec.alphabet == "bytes":
             inner = np.zeros(256, np.int32)
             inner[[symbol[0] for symbol in self._base]] = np.arange(256, dtype=np.int32)
-            return inner, np.zeros(0, np.int32)
+            return inner, _NO_SYMBOLS
         inner = np.zeros(_N_CHARACTERS, np.int32)
         mark = self._spec.end_of_word
         last = inner if mark is None else np.zeros(_N_CHARACTERS, np.int32)
@@ -253,3 +240,12 @@ class Learner(Slots):
 
     def _room_in_pool(self, n_places: int) -> None:
         self._room_in("pool", self["pool_used"], self._zeros(4 * n_places).view(np.int32))
+
+
+def _too_many_cells(n_cells: int, largest: int) -> Unsupported:
+    """Return the error for words of so many cells, the most frequent of which occurs `largest` times."""
+    most = f"it holds {MOST_CELLS:,} symbols of distinct pieces at most"
+    if largest <= layout.MOST_WEIGHT:
+        return Unsupported("compiled", f"{most}, and these have {n_cells:,}")
+    repeated = f"a piece once for each {layout.MOST_WEIGHT:,} of its count, up to {largest:,} here"
+    return Unsupported("compiled", f"{most}, {repeated}, which makes {n_cells:,}; priority takes any counts")

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from impls.compiled.codegen.native import Slots, address, native
 from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES
-from impls.compiled.pretokenize.splitting import SplitContext, splitting_of
+from impls.compiled.pages import bounded_zeros
+from impls.compiled.pretokenize.layout import WHOLE_TEXT
+from impls.compiled.pretokenize.splitting import SplitContext, Splitting, splitting_of
 from impls.compiled.training.layout import BlockRecord
 from impls.compiled.training.words import Words
 from impls.core.arguments import texts_in_turn
@@ -22,6 +29,8 @@ from impls.core.text.text import repair_surrogates
 if TYPE_CHECKING:
     import pyarrow
 
+T = TypeVar("T")
+
 _BATCH_BYTES = 1 << 20
 _MOST_TEXTS = 1 << 13
 """Maximum number of texts that are counted at once."""
@@ -29,24 +38,28 @@ Progress = Callable[[int], None]
 """Receive the number of bytes counted since the last call, from any thread."""
 
 
-def count_parts(
-    parts: Iterable[Part],
-    pattern: tuple[str, ...],
-    progress: Progress | None = None,
-    spill: Spill | None = None,
-) -> Words:
+def count_parts(parts: Iterable[Part], pattern: tuple[str, ...], progress: Progress, spill: Spill) -> Words:
     """Count the pieces of parts of files, one part after the other; return the tables.
 
     Lines between which the pattern certainly cuts are counted as one text.
     """
-    words, layout = new_words(pattern), _Layout(pattern)
-    for part in parts:
-        for n_bytes in _count_part(part, words, layout):
-            if progress is not None:
-                progress(n_bytes)
-        if spill is not None and spill.is_due(words):
-            spill.write(words)
-            words = new_words(pattern)
+    layout = _Layout(pattern)
+    return count_each(parts, lambda part, words: _count_part(part, words, layout), pattern, progress, spill)
+
+
+def count_each(
+    work: Iterable[T],
+    count: Callable[[T, Words], Iterable[int]],
+    pattern: tuple[str, ...],
+    progress: Progress,
+    spill: Spill,
+) -> Words:
+    """Count all work in tables, by `count`, which yields the number of bytes of each step; return the tables."""
+    words = new_words(pattern)
+    for each in work:
+        for n_bytes in count(each, words):
+            progress(n_bytes)
+        words = spill.emptied(words)
     return words
 
 
@@ -122,28 +135,44 @@ def _add_column(words: Words, column: pyarrow.Array) -> bool:
 
 def count_group(parts: Sequence[Part], pattern: tuple[str, ...]) -> PieceCounts:
     """Count parts of files in a worker process, on this machine or another that sees the same files."""
-    return count_parts(parts, pattern).counted()
+    return count_parts(parts, pattern, lambda n_bytes: None, Spill(pattern)).counted()
 
 
 def new_words(pattern: tuple[str, ...]) -> Words:
     """Return empty tables for pieces of a pattern."""
     splitting, _ = splitting_of(pattern)
-    return Words(SplitContext(splitting), pattern, splits=splitting is not None)
+    return Words(SplitContext(splitting or Splitting(WHOLE_TEXT, None)), pattern, splits=splitting is not None)
 
 
 class Spill:
-    """Writes tables that take too much memory to runs."""
+    """Writes tables to temporary runs before they take too much memory; never if there is no limit."""
 
-    def __init__(self, runs: Runs, most_bytes: int) -> None:
-        self._runs, self._most_bytes = runs, most_bytes
+    def __init__(
+        self,
+        pattern: tuple[str, ...],
+        stack: ExitStack | None = None,
+        memory_limit: int | None = None,
+        n_tables: int = 1,
+    ) -> None:
+        """Let `n_tables` tables take `memory_limit` together; `stack` removes the runs."""
+        self._pattern, self._limit = pattern, memory_limit
+        if stack is not None and memory_limit is not None:
+            folder = stack.enter_context(TemporaryDirectory(prefix="bpebench-counts-"))
+            self._runs, self._most_bytes = Runs(Path(folder), pattern), memory_limit // max(1, n_tables)
 
-    def is_due(self, words: Words) -> bool:
-        """Return whether to write the tables: they would soon take too much memory."""
-        return words.may_outgrow(self._most_bytes)
-
-    def write(self, words: Words) -> None:
-        """Write the counts as a run."""
+    def emptied(self, words: Words) -> Words:
+        """Return the tables; if they would soon take too much memory, write them as a run and return new ones."""
+        if self._limit is None or not words.may_outgrow(self._most_bytes):
+            return words
         self._runs.write(words.counted())
+        return new_words(self._pattern)
+
+    def sum(self, counts: PieceCounts) -> PieceCounts:
+        """Return the sum of the counts and of all runs."""
+        if self._limit is not None and len(self._runs):
+            self._runs.write(counts)
+            counts = self._runs.added(partial(bounded_zeros, limit=self._limit))
+        return replace(counts, memory_limit=self._limit)
 
 
 class _Layout(Slots):

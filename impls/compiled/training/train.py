@@ -1,9 +1,4 @@
-"""Trains in kernels: counts distinct pieces, then learns merges over a row of cells.
-
-Writes words to cells as the tokens of the model from which training continues, encoded by an encoder.
-
-Every token takes one cell, as every symbol does after `cells.compact_cells`.
-"""
+"""Trains in kernels: counts distinct pieces, then learns merges over a row of cells."""
 
 from __future__ import annotations
 
@@ -12,10 +7,10 @@ from itertools import islice
 
 import numpy as np
 
-from impls.compiled.pages import aligned_zeros, return_freed
+from impls.compiled.pages import return_freed
 from impls.compiled.training.count import count_files, count_texts
-from impls.compiled.training.layout import CELL_BYTES, MOST_WEIGHT, SEPARATOR
-from impls.compiled.training.learning import MOST_CELLS, Learner, too_many_cells
+from impls.compiled.training.layout import SEPARATOR, SYMBOL_BYTES
+from impls.compiled.training.learning import Learner
 from impls.compiled.training.words import Pieces
 from impls.core.counts import PieceCounts
 from impls.core.extension import Extension
@@ -30,11 +25,10 @@ _BATCH = 1 << 16
 """Number of pieces that exist as strings at the same time."""
 
 
-def cells_of_known(words: Pieces, model: Model, encoder: type[Tokenizer]) -> tuple[list[int], np.ndarray]:
-    """Return the ids of the model's tokens, in order, and the cells of the words, which `encoder` encodes.
+def in_tokens(words: Pieces, model: Model, encoder: type[Tokenizer]) -> tuple[list[int], Pieces]:
+    """Return the ids of the model's tokens, in order, and the words as `encoder` encodes them, spelled in symbols.
 
-    The cells are int32 of shape (n_cells, 2): the symbol, which is an index of those ids, and the word's count. An
-    unknown character becomes a separator.
+    A symbol is an index of those ids. An unknown character becomes a separator.
     """
     ids = [i for i, token in enumerate(model.tokens) if token is not None]
     symbol_of = np.full(model.vocab_size, SEPARATOR, np.int32)
@@ -44,26 +38,8 @@ def cells_of_known(words: Pieces, model: Model, encoder: type[Tokenizer]) -> tup
     # Each piece is a text of its own.
     tokenizer = encoder(model.with_(pattern=(), special_tokens={}, added_tokens={}))
     symbols, offsets = _encoded(words.pieces(), tokenizer, symbol_of)
-    lengths = np.diff(offsets)
-    # A word more frequent than the maximum weight is written several times, a word of one symbol not at all.
-    times = np.where(lengths < 2, 0, -(-words.counts // MOST_WEIGHT))
-    which = np.repeat(np.arange(len(times)), times)
-    before = np.arange(len(which)) - np.repeat(np.cumsum(times) - times, times)
-    weights = np.minimum(words.counts[which] - before * MOST_WEIGHT, MOST_WEIGHT)
-    sizes = lengths[which]
-    ends = np.cumsum(sizes)
-    n_symbols = int(sizes.sum())
-    n_cells = 1 + n_symbols + len(which)
-    if n_cells > MOST_CELLS:
-        raise too_many_cells(n_cells, int(words.counts.max()))
-    cells = aligned_zeros(CELL_BYTES * n_cells).view(np.int32).reshape(-1, 2)
-    cells[:, 0] = SEPARATOR
-    place = np.arange(n_symbols)
-    chosen = symbols[place + np.repeat(offsets[which] - (ends - sizes), sizes)]
-    place += 1 + np.repeat(np.arange(len(which)), sizes)
-    cells[place, 0] = chosen
-    cells[place, 1] = np.where(chosen == SEPARATOR, 0, np.repeat(weights, sizes))
-    return ids, cells
+    spelled = PieceCounts((), symbols.view(np.uint8), SYMBOL_BYTES * offsets[1:], words.counts)
+    return ids, Pieces.of(spelled)
 
 
 def _encoded(pieces: Iterator[str], tokenizer: Tokenizer, symbol_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -101,11 +77,10 @@ def extend(encoder: type[Tokenizer], model: Model, texts: Iterable[str] | PieceC
     start = Extension("compiled", model, spec)
     words = _counted(texts, spec)
     start.check(words.pieces() if spec.alphabet == "chars" else ())
-    ids, cells = cells_of_known(words, start.model, encoder)
-    # Every merge removes a pair of neighbours.
-    most = int(np.count_nonzero((cells[1:, 0] >= 0) & (cells[:-1, 0] >= 0)))
+    ids, words = in_tokens(words, start.model, encoder)
+    most = int(words.lengths.sum(dtype=np.int64)) // SYMBOL_BYTES - len(words.lengths)
     learner = Learner([start.model.tokens[i] or b"" for i in ids], min(most, start.budget), start.spec)
-    learner.fill_from(cells, int(words.counts.sum()))
+    learner.fill(words, in_symbols=True)
     merges, counts = learner.learn()
     del learner
     ids += range(start.first_new_id, start.first_new_id + len(merges))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from impls.compiled.codegen.native import Slots, address, native
-from impls.compiled.cpython.plain import Uncovered, ends_of
+from impls.compiled.cpython.plain import Uncovered
 from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES, UNCOVERED
 from impls.compiled.pages import aligned_zeros, bounded_zeros
 from impls.compiled.pretokenize.splitting import SplitContext
@@ -63,7 +63,7 @@ class Pieces(Slots):
 class Words(Pieces):
     """Counts pieces, kept in the order of their first occurrence; `counts` is up to date after `collect`.
 
-    Not thread-safe. If `splits`, `context` splits, otherwise `regex` does.
+    Not thread-safe. If `splits`, `context` splits; otherwise `regex` does, and to `context` each piece is a text.
     """
 
     def __init__(self, context: SplitContext, stages: tuple[str, ...], *, splits: bool) -> None:
@@ -100,8 +100,7 @@ class Words(Pieces):
             raise Unsupported(
                 "compiled", f"a text of {longest:,} bytes; it trains on texts of {MOST_TEXT_BYTES:,} at most"
             )
-        data = np.frombuffer(b"".join([*texts, bytes(PAD_BYTES)]), np.uint8)
-        self.add_texts(data, np.fromiter(map(len, texts), np.int64, len(texts)))
+        self.add_texts(*_side_by_side(texts))
 
     def add_texts(self, data: np.ndarray, sizes: np.ndarray) -> None:
         """Count as `add` does; `data` (uint8) holds the texts, one right after the other, and PAD_BYTES more; `sizes`
@@ -111,9 +110,8 @@ class Words(Pieces):
             self.collect()
         self._n_counted += n_bytes
         if not self._splits:
-            for text in _texts(data, sizes):
-                self._add_split(text)
-            return
+            pieces = (piece for text in _texts(data, sizes) for piece in self._splitter.split(text.decode()))
+            data, sizes = _side_by_side([piece.encode() for piece in pieces])
         self["texts"], self["n_readable"], self["text_bytes"] = address(data), len(data), address(sizes)
         self["n_texts"] = len(sizes)
         self["text"] = self["text_at"] = self["position"] = self["n_split"] = 0
@@ -124,15 +122,6 @@ class Words(Pieces):
                 # One of these calls raises, and names the text that is not covered.
                 self._splitter.split(text.decode())
             raise Uncovered
-
-    def _add_split(self, data: bytes) -> None:
-        pieces = self._splitter.split(data.decode())
-        text = "".join(pieces)
-        ends = ends_of(text, pieces)
-        padded = np.frombuffer(text.encode() + bytes(PAD_BYTES), np.uint8)
-        places = (self._context.address, self.address, address(padded), address(ends))
-        self["position"] = 0
-        self.enlarging(len(padded) + 8 * len(ends), lambda: native.count_split(*places, len(ends)), padded, ends)
 
     def add_counts(self, other: Pieces) -> None:
         """Add the counts of `other`."""
@@ -192,6 +181,12 @@ class Words(Pieces):
         with native.reachable(table, *self.arrays):
             native.spread_pieces(self.address, address(table), shift)
         self.hold("piece_table", table)
+
+
+def _side_by_side(texts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    """Return texts, and their sizes, as `Words.add_texts` takes them."""
+    data = np.frombuffer(b"".join([*texts, bytes(PAD_BYTES)]), np.uint8)
+    return data, np.fromiter(map(len, texts), np.int64, len(texts))
 
 
 def _texts(data: np.ndarray, sizes: np.ndarray) -> Iterator[bytes]:

@@ -47,7 +47,7 @@ def test_windows_cut_between_characters_no_token_holds_side_by_side(fuzz: int) -
     byte_tables = build_tables(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
     for _ in range(40 * fuzz):
         tables = random_tables(rng)
-        windows = Context(byte_tables, Splitting(NEIGHBOURS, tables, pairs=ascii_pairs(tables)))
+        windows = Context(byte_tables, Splitting(NEIGHBOURS, tables, arrays={"ascii_cuts": ascii_pairs(tables)}))
         automaton = Context(byte_tables, Splitting(AUTOMATON, tables))
         for _ in range(12):
             text = random_text(rng)

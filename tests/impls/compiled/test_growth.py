@@ -36,8 +36,7 @@ def distinct(rng: random.Random, n_words: int, n_letters: int) -> list[str]:
 def state(tokenizer: Compiled, table: str) -> tuple[int, int]:
     """Return the number of slots and of entries of a table, in the only context that was used."""
     shift, count, _ = TABLES[table]
-    (call_context,) = [one for one, _ in tokenizer._pool._contexts] or [tokenizer._own]
-    slots = call_context.context
+    (slots,) = [one for one, _ in tokenizer._pool._contexts] or [tokenizer._own]
     return 1 << (64 - slots[shift]), slots[count]
 
 
@@ -75,7 +74,7 @@ def test_tables_of_a_few_slots_grow(seed: int, pattern: str, monkeypatch: pytest
 
     model = Priority.train_model([text(60)], impls.TrainingSpec(vocab_size=300, pattern=pattern))
     tokenizer, reference = Compiled(model), Priority(model)
-    slots = tokenizer._own.context
+    slots = tokenizer._own
     shifts = [slots[shift] for shift, _, _ in TABLES.values()]
     before = ""
     for _ in range(30):

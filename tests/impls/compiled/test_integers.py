@@ -15,7 +15,6 @@ from impls.compiled import Compiled
 from impls.compiled.cpython import interpreter
 from impls.compiled.cpython.interpreter import MOST_INTS, interpreter_layout, shared_integers
 from impls.compiled.layout import INT_BYTES
-from impls.compiled.threads import pool
 from impls.core.model.model import Model
 from impls.priority import Priority
 
@@ -88,10 +87,10 @@ def test_too_many_ids_or_ints_of_another_layout_are_left_to_the_plain_boundary(
 
     for most, expected in ((model.vocab_size, True), (model.vocab_size - 1, False)):
         with monkeypatch.context() as patch:
-            patch.setattr("impls.compiled.threads.pool.MOST_INTS", most)
+            patch.setattr("impls.compiled.context.MOST_INTS", most)
             assert is_fast() == expected
     monkeypatch.setattr(interpreter, "int_words", lambda: None)
-    monkeypatch.setattr(pool, "interpreter_layout", interpreter._interpreter_layout.__wrapped__)
+    monkeypatch.setattr("impls.compiled.context.interpreter_layout", interpreter._interpreter_layout.__wrapped__)
     assert not is_fast()
 
 

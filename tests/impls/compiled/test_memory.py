@@ -64,8 +64,8 @@ from impls.compiled.codegen.native import faults
 fast = Compiled(Model(tokens=tuple(bytes([b]) for b in range(256)), pattern="gpt2"))
 fast.encode("the cat")
 assert faults()[0] == 0
-for call_context in (fast._own, *(one for one, _ in fast._pool._contexts)):
-    call_context.context["pieces.entries"] += 1 << 40
+for context in (fast._own, *(one for one, _ in fast._pool._contexts)):
+    context["pieces.entries"] += 1 << 40
 fast.encode("the cat")
 print(faults()[0] > 0)
 """
@@ -133,7 +133,7 @@ for _ in range({rounds}):
         right = tokenizer.encode("abc") == [256, 99]
         right = right and tokenizer.encode_batch(["abc"] * 9, threads=2) == [[256, 99]] * 9
         kept = tokenizer._own is own
-        busy = tokenizer._own.context["busy"] or (kept and own.context["busy"])
+        busy = tokenizer._own["busy"] or (kept and own["busy"])
         os._exit(1 if not right or busy else 2 if kept else 3)
     seen.add(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 over.set()
@@ -209,7 +209,7 @@ def step():
 
 step()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-reserved = sum(array.nbytes for array in tokenizer._own.context.arrays)
+reserved = sum(array.nbytes for array in tokenizer._own.arrays)
 for _ in range(8):
     step()
 grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
@@ -225,7 +225,7 @@ def test_neither_pieces_that_never_come_again_nor_large_texts_make_memory_grow()
 def test_a_text_that_is_too_long_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
     tokenizer = Compiled(Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern="gpt2"))
-    context, too_many = tokenizer._own.context, MOST_TEXT_BYTES + 1
+    context, too_many = tokenizer._own, MOST_TEXT_BYTES + 1
     assert native.encode(context.address, 0, too_many, 0, 1) == NO_MEMORY
     assert native.split(context.address, 0, too_many, 0) == NO_MEMORY
     assert native.encode_pieces(context.address, 0, too_many, 0, 1, 0) == NO_MEMORY

@@ -51,7 +51,7 @@ def long_texts() -> dict[str, str]:
 def test_ids_are_those_of_a_batch(pattern: str) -> None:
     """Texts of a batch are never cut."""
     tokenizer = Compiled(model(pattern, "a b|end"))
-    assert tokenizer._own.context["cuts"] != 0
+    assert tokenizer._own["cuts"] != 0
     for name, text in long_texts().items():
         expected = tokenizer.encode_batch([text], allowed_special="all")[0]
         assert tokenizer.encode(text, allowed_special="all") == expected, name
@@ -59,7 +59,7 @@ def test_ids_are_those_of_a_batch(pattern: str) -> None:
         assert (array.dtype, array.flags.owndata, array.tolist()) == (np.uint32, True, expected), name
         if "special" not in name:
             assert tokenizer.count(text) == len(expected), name
-    assert tokenizer._own.context["large_text"] == 0
+    assert tokenizer._own["large_text"] == 0
 
 
 def test_ids_are_those_of_a_batch_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_ids_are_those_of_a_batch_where_memory_is_short(monkeypatch: pytest.Monk
             expected = tokenizer.encode_batch([text], allowed_special="all")[0]
             assert tokenizer.encode(text, allowed_special="all") == expected, name
             assert tokenizer.encode_array(text, allowed_special="all").tolist() == expected, name
-        assert tokenizer._own.context["large_text"] == 0
+        assert tokenizer._own["large_text"] == 0
 
 
 @pytest.mark.parametrize("special", ["x y|end", "<|fim x y|>"])

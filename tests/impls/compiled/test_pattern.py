@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from random_patterns import ALPHABET, random_pattern, random_text
 
-from impls.compiled.context import Context
+from impls.compiled.context import Context, ModelTables
 from impls.compiled.cpython import plain
 from impls.compiled.pretokenize.layout import AUTOMATON, STAGES_IN_TURN
 from impls.compiled.pretokenize.splitting import Splitting, splitting_of
-from impls.compiled.tables import ModelTables, build_tables
+from impls.compiled.tables import build_tables
 from impls.core.errors import InvalidPattern
 from impls.core.model.model import Model
 from impls.core.pattern.classes import members

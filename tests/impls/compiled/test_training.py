@@ -182,7 +182,7 @@ def test_ranks_in_any_order_of_ids_and_gaps() -> None:
 
 def test_too_many_tokens_for_cells_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = Priority.train_model(["ab ab"], TrainingSpec(vocab_size=257))
-    monkeypatch.setattr(training, "MOST_CELLS", 6)
+    monkeypatch.setattr(learning, "MOST_CELLS", 6)
     Compiled.extend_model(begun, ["cdef"], TrainingSpec(vocab_size=300))
     with pytest.raises(Unsupported, match="symbols of distinct pieces at most, and these have 7"):
         Compiled.extend_model(begun, ["cdefg"], TrainingSpec(vocab_size=300))

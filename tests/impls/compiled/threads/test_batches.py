@@ -36,10 +36,10 @@ def test_texts_that_need_care_are_in_their_places(
 
 
 def test_texts_larger_than_the_buffer_of_a_thread(fast: Compiled, model: Model) -> None:
-    fast._own.context["out_limit"] = 2000
+    fast._own["out_limit"] = 2000
     check_every_batch(fast, model, texts_of(100, repeat=200), 1)
-    with fast._pool.borrowed() as call_context:
-        call_context.context["out_limit"] = 100
+    with fast._pool.borrowed() as context:
+        context["out_limit"] = 100
     check_every_batch(fast, model, texts_of(100, repeat=200), 2)
 
 

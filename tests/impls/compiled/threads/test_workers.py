@@ -14,8 +14,9 @@ from batch_texts import check_every_batch, texts_of
 
 import impls
 from impls.compiled import Compiled
+from impls.compiled.context import Context
 from impls.compiled.threads import worker_threads
-from impls.compiled.threads.pool import CallContext, Loan
+from impls.compiled.threads.pool import Loan
 from impls.core.model.model import Model
 from impls.priority import Priority
 
@@ -25,20 +26,20 @@ def n_started() -> int:
 
 
 def test_a_context_in_use_is_left_alone(fast: Compiled, model: Model) -> None:
-    taken: list[CallContext] = []
+    taken: list[Context] = []
 
-    def encode_beside(call_context: CallContext) -> bool:
-        taken.append(call_context)
+    def encode_beside(context: Context) -> bool:
+        taken.append(context)
         check_every_batch(fast, model, texts_of(300), 2)
         assert fast.encode("the cat") == Priority(model).encode("the cat")
         return True
 
-    def take_another(call_context: CallContext) -> bool:
-        taken.append(call_context)
+    def take_another(context: Context) -> bool:
+        taken.append(context)
         run(encode_beside)
         return True
 
-    def run(action: Callable[[CallContext], bool]) -> None:
+    def run(action: Callable[[Context], bool]) -> None:
         job = worker_threads.BatchJob(fast._pool, 0, 1)
         fast._run_claimed(job.address, action)
 
@@ -51,6 +52,7 @@ INTERRUPTED = """
 import random, signal, time
 import impls
 from impls.compiled import Compiled
+from impls.compiled.context import Context
 from impls.compiled.threads import worker_threads
 from impls.priority import Priority
 
@@ -58,7 +60,7 @@ signal.signal(signal.SIGALRM, signal.default_int_handler)
 spec = impls.TrainingSpec(vocab_size=330, pattern="cl100k")
 model = Priority.train_model(["the cat sat kedi üstünde the cat üstünde"] * 2, spec)
 tokenizer, beside = Compiled(model), Compiled(model)
-beside._own.context["busy"] = 1  # as while another thread encodes with it
+beside._own["busy"] = 1  # as while another thread encodes with it
 text = "the cat sat üstünde " * 40
 texts, ids, kept = [text] * 60, Priority(model).encode(text), []
 
@@ -81,7 +83,7 @@ def interrupted(way, given, n_rounds, check):
     assert len(kept) - n_before > n_rounds // 8
 
 for way in (tokenizer.encode_batch, tokenizer.encode_ragged):
-    interrupted(lambda texts: way(texts, threads=2), texts, {rounds}, lambda: tokenizer._own.context["busy"] == 0)
+    interrupted(lambda texts: way(texts, threads=2), texts, {rounds}, lambda: tokenizer._own["busy"] == 0)
 interrupted(beside.encode, text, 5 * {rounds}, lambda: beside.encode(text) == ids)
 assert tokenizer.encode_batch(texts, threads=2) == [ids] * 60
 job = worker_threads.BatchJob(tokenizer._pool, 0, 1)
