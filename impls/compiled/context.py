@@ -10,8 +10,7 @@ import numpy as np
 from impls.compiled import layout
 from impls.compiled.codegen.build import kernel_address
 from impls.compiled.codegen.native import native
-from impls.compiled.cpython.builtins import Builtins
-from impls.compiled.cpython.interpreter import MOST_INTS, interpreter_layout, shared_integers
+from impls.compiled.cpython.interpreter import MOST_INTS, Builtins, interpreter_layout, shared_integers
 from impls.compiled.pages import aligned_zeros
 from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.splitting import SplitContext, Splitting
@@ -157,12 +156,6 @@ class Context(SplitContext):
         found = np.empty(n_tokens, np.int32)
         n_found = native.find_whole(self.address, data, starts, n_tokens, found)
         return found[:n_found].copy()
-
-    def characters(self, lowest_as_right: np.ndarray, lowest_as_left: np.ndarray) -> np.ndarray:
-        """Return the table CHARACTERS, int64 of shape (65536,); see `merge/first_round`."""
-        table = np.empty(1 << 16, np.int64)
-        native.build_characters(self.address, lowest_as_right, lowest_as_left, table)
-        return table
 
     def lone_characters(self) -> np.ndarray | None:
         """Return the ids of each character alone, and zeros: int64 of shape (65536, 2); None if the ids do not fit."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 
 from impls.compiled.codegen.build import plain_function
-from impls.compiled.codegen.native import DeclaredSlots, native
+from impls.compiled.codegen.native import Slots, native
 from impls.compiled.context import Context
 from impls.compiled.layout import PIECE_BEGINS, Beginnings, Suffixes
 from impls.core.model import Model
@@ -15,7 +15,7 @@ from impls.core.model import Model
 _LEAST_ROOM = 1 << 12
 
 
-class TokensByEnd(DeclaredSlots):
+class TokensByEnd(Slots):
     """The tokens of a model by their last bytes; shared by all its growing pieces."""
 
     def __init__(self, model: Model, context: Context) -> None:
@@ -47,7 +47,7 @@ def tokens_by_end(model: Model, context: Context) -> TokensByEnd | None:
     return None
 
 
-class KernelEnds(DeclaredSlots):
+class KernelEnds(Slots):
     """`operations.growing_piece.TokenEnds` over bytes: 5 bytes of memory, and room for half as many, for each."""
 
     def __init__(self, tokens: TokensByEnd) -> None:

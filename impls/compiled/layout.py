@@ -117,7 +117,7 @@ class LoneCharacter(Record):
     """A three-byte character alone."""
 
     ids: i64  # its ids, 21 bits each
-    befores: i64  # a bit for each end of a character that a token may hold before it, see `merge/neighbours`
+    befores: i64  # a bit for each end of a character that a token may hold before it, see `tables.joins_of`
 
 
 class ContextRecord(Record):
@@ -138,7 +138,6 @@ class ContextRecord(Record):
     handles: I32s  # int32 by symbol: its handle, which identifies its row of buckets
     first_round: I64s  # int64 by first byte | second << 8: symbol | left bound << 21 | right bound << 42
     byte_symbols: I32s  # int32 by byte: its symbol
-    characters: I64s  # int64 by code point below 65536: symbol | left need << 21 | right need << 42, or -1; 0: no table
     spell: i64  # address of the kernel that gives a piece its symbols if characters are the alphabet
     spelling_pages: U16s  # uint16 by code point // 64: its page of CHARACTER_SYMBOLS; 0 if bytes are the alphabet
     character_symbols: I32s  # int32 by page * 64 + code point % 64: the symbol of a character, -1 or BY_BYTES
@@ -147,14 +146,12 @@ class ContextRecord(Record):
     fuses_unknown: i64  # 1 if consecutive unknown characters are one symbol
     monotone: i64  # 1 if every merge ranks after those that make its parts
     joins: U8s  # the bitmap of `merge/segments`; 0 if pieces are not cut into segments
-    lone: Rows[
-        LoneCharacter
-    ]  # two int64 by code point below 65536: its ids if it is alone, 21 bits each; the bits for `_may_join`
+    lone: Rows[LoneCharacter]  # by code point below 65536: its ids if it is alone, and the bits for `_may_join`
     ids: I32s  # int32 by symbol: its id; 0 if symbols are ids
     n_symbols: i64  # number of symbols
     whole: I32s  # hash table of the tokens that are whole pieces although merging does not make them, or 0
     whole_shift: i64  # the slot of a hash in WHOLE is the hash shifted right by this
-    small_scratch: i64  # working space of `merge/merge_small` and `merge/first_round`; the next four are parts of it
+    small_scratch: i64  # working space of `merge/merge_small`; the next four are parts of it
     symbols: I32s  # the symbols of a piece; the one before the first and the one after the last are NONE
     ranks: I64s  # words `joined(...) << 6 | position`, in chunks of 8; the word before them takes stray writes
     symbol_handles: I32s  # the symbols' handles; the one before the first is NO_ROW
@@ -179,9 +176,7 @@ class ContextRecord(Record):
     long_store_limit: i64  # size of LONG_STORE in bytes
     seen: I64s  # one bit by hash: whether a longer piece of ideographs with this hash was seen before
     n_seen: i64  # number of bits set in SEEN
-    key_masks: Rows[
-        Key
-    ]  # two int64 by length: mask of a key of 0 to 15 bytes, then zeros; at KEY_LENGTHS the length's bits
+    key_masks: Rows[Key]  # by length: mask of a key of 0 to 15 bytes, then zeros; at KEY_LENGTHS the length's bits
     # working space
     work: i64  # working space of a block; the next seven fields are parts of it
     masks: Rows[Masks]  # the masks of one window

@@ -34,7 +34,7 @@ from impls.compiled.codegen.entry_points import (
 )
 from impls.compiled.codegen.loading import load
 from impls.compiled.layout import N_COUNTERS, N_REGIONS
-from impls.compiled.storage import cache_folder, is_private, read_checked, write_checked
+from impls.compiled.pages import cache_folder, is_private, read_checked, write_checked
 from impls.core.errors import Unsupported
 
 _IMPLS = Path(__file__).parents[2]
@@ -45,7 +45,7 @@ _NO_KERNELS = (
     "core/cache.py",
     "compiled/layout.py",
     "compiled/pretokenize/layout.py",
-    "compiled/storage.py",
+    "compiled/pages.py",
     "compiled/typed_memory.py",
     "compiled/threads/layout.py",
     "compiled/training/layout.py",

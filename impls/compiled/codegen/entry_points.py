@@ -15,7 +15,6 @@ OBJECT_FILES = {
         "lookup.cache": "load_vocabulary",
         "merge.pairs": "build_pairs",
         "merge.piece": "fill_rows find_whole byte_piece_ids index_tokens derive",
-        "merge.first_round": "build_characters",
         "merge.segments": "build_character_ids",
         "cpython.boundary": "encode_to_list encode_to_list_unless_special",
     },
@@ -31,8 +30,8 @@ OBJECT_FILES = {
         "training.cells": "fill_cells compact_cells",
         "training.pairs": "sum_pairs count_pairs spread_pairs list_pairs",
         "training.learn": "learn",
-        "threads.batch": "ask_worker change_state run_worker batch_fetch",
-        "threads.batch_results": "run_claimed batch_collect batch_encode batch_close",
+        "threads.batch": "ask_worker change_state run_worker "
+        "run_claimed batch_fetch batch_collect batch_encode batch_close",
     },
 }
 """By object file, by module: its kernels."""

@@ -222,11 +222,8 @@ copy_memory = external("memcpy", 3)
 _raw_allocate = external("PyMem_RawMalloc", 1)
 _raw_reallocate = external("PyMem_RawRealloc", 2)
 release_memory = external("PyMem_RawFree", 1)
-_aligned_memory = external("aligned_alloc", 2)
 _advise = external("madvise", 3)
-release_large = external("free", 1)
-"""Free memory of `allocate_large`."""
-_HUGE_PAGE = 1 << 21
+_HUGE_PAGE, _MANY_BYTES = 1 << 21, 1 << 23
 _IN_HUGE_PAGES = getattr(mmap, "MADV_HUGEPAGE", 0)
 
 
@@ -237,17 +234,6 @@ def ask_for_huge_pages(address: int, n_bytes: int) -> None:
     size = (address + n_bytes - start) & -_HUGE_PAGE
     if size > 0:
         _advise(start, size, _IN_HUGE_PAGES)
-
-
-@kernel
-def allocate_large(region: int, n_bytes: int) -> int:
-    """Allocate as `allocate` does, in huge pages if the system has them; free with `release_large`."""
-    size = (n_bytes + _HUGE_PAGE - 1) & -_HUGE_PAGE
-    address = _aligned_memory(_HUGE_PAGE, size)
-    if address != 0:
-        ask_for_huge_pages(address, size)
-        declare_region(region, address, address + n_bytes)
-    return address
 
 
 @kernel
@@ -264,5 +250,7 @@ def allocate(region: int, n_bytes: int) -> int:
     """Return the address of uninitialised memory, or 0 if there is none; `region` (0 to 7) is for the checked build."""
     address = _raw_allocate(n_bytes)
     if address != 0:
+        if n_bytes >= _MANY_BYTES:
+            ask_for_huge_pages(address, n_bytes)
         declare_region(region, address, address + n_bytes)
     return address

@@ -4,8 +4,6 @@ numbers and of addresses of arrays, which it keeps alive. `cpython.plain` builds
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -36,9 +34,11 @@ class Function:
         """Call the function; return its int64 result."""
         if self._call is None:
             self._call = plain_function(self._name, len(arguments))
-        arrays = [each for each in arguments if not isinstance(each, int)]
-        with native.reachable(*arrays):
+        numbers = [declare(each) for each in arguments if not isinstance(each, int)] if is_checked() else ()
+        try:
             result: int = self._call(*[each if isinstance(each, int) else address(each) for each in arguments])
+        finally:
+            forget(*numbers)
         return result
 
 
@@ -54,15 +54,6 @@ class Native:
         function = Function(name)
         setattr(self, name, function)
         return function
-
-    @contextmanager
-    def reachable(self, *arrays: np.ndarray) -> Iterator[None]:
-        """Declare arrays to the checked build while the block runs."""
-        numbers = [declare(array) for array in arrays] if is_checked() else []
-        try:
-            yield
-        finally:
-            forget(*numbers)
 
 
 native = Native()
@@ -107,13 +98,19 @@ def index_by_field(dtype: np.dtype) -> dict[str, int]:
 
 
 class Slots:
-    """One record whose fields are read and written by name; those of nested records by dotted name."""
+    """One record whose fields are read and written by name; those of nested records by dotted name.
+
+    The arrays that it points at are kept alive, and declared to the checked build.
+    """
 
     def __init__(self, kind: type[Record]) -> None:
         self.slots = np.zeros(kind.dtype.itemsize >> 3, np.int64)
         self.address = address(self.slots)
         self._index = index_by_field(kind.dtype)
         self._held: dict[str, np.ndarray] = {}
+        self._numbers: dict[str, int] = {}
+        weakref.finalize(self, _forget_all, self._numbers)
+        self.keep("slots", self.slots)
 
     def __getitem__(self, field: str) -> int:
         return int(self.slots[self._index[field]])
@@ -135,6 +132,7 @@ class Slots:
         for field in fields:
             if self._held.pop(field, None) is not None:
                 self[field] = 0
+                self._forget(field)
 
     def held(self, field: str) -> np.ndarray:
         """Return the array that a field points at."""
@@ -143,29 +141,18 @@ class Slots:
     def keep(self, name: str, array: np.ndarray) -> None:
         """Keep an array alive to which the record points only indirectly."""
         self._held[name] = array
+        self._forget(name)
+        if is_checked():
+            self._numbers[name] = declare(array)
+
+    def _forget(self, name: str) -> None:
+        if name in self._numbers:
+            forget(self._numbers.pop(name))
 
     @property
     def arrays(self) -> list[np.ndarray]:
         """Return all arrays that kernels may access through this record."""
-        return [self.slots, *self._held.values()]
-
-
-class DeclaredSlots(Slots):
-    """Slots whose arrays are declared to the checked build as long as they are held."""
-
-    def __init__(self, kind: type[Record]) -> None:
-        super().__init__(kind)
-        self._numbers: dict[str, int] = {}
-        weakref.finalize(self, _forget_all, self._numbers)
-        self.keep("slots", self.slots)
-
-    def keep(self, name: str, array: np.ndarray) -> None:
-        """Keep an array alive, and declare it to the checked build."""
-        super().keep(name, array)
-        if is_checked():
-            if name in self._numbers:
-                forget(self._numbers[name])
-            self._numbers[name] = declare(array)
+        return list(self._held.values())
 
 
 def _forget_all(numbers: dict[str, int]) -> None:

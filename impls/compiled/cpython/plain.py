@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from impls.compiled.codegen.native import native
+from impls.compiled.codegen.native import Function, native
 from impls.compiled.context import Context
 from impls.compiled.layout import MOST_TEXT_BYTES, NO_MEMORY, PAD_BYTES, UNCOVERED
 from impls.compiled.pretokenize.specials import without_hidden_space
@@ -27,51 +27,48 @@ class Uncovered(Exception):
 _PAD_IDS = PAD_BYTES // 4
 
 
-def padded_utf8(text: str) -> tuple[np.ndarray, int]:
-    """Return the UTF-8 of a text (uint8), PAD_BYTES zeros appended, and its size without them.
-
-    Raises `Unsupported` if the text is too long for the kernels.
-    """
+def _utf8(text: str) -> bytes:
+    """Return the UTF-8 of a text; raise `Unsupported` if it is too long for the kernels."""
     data = text.encode()
     if len(data) > MOST_TEXT_BYTES:
         most = f"{MOST_TEXT_BYTES:,} at most: cut it at a line break"
         raise Unsupported("compiled", f"a text of {len(data):,} bytes in one call; it takes {most}")
-    return np.frombuffer(data + bytes(PAD_BYTES), np.uint8), len(data)
+    return data
+
+
+def _written(kernel: Function, context: Context, data: bytes, *more: int | np.ndarray) -> np.ndarray:
+    """Return what `kernel(context, data, number of bytes, out, *more)` writes to `out`, uint32 of shape (n,)."""
+    out = np.empty(len(data) + _PAD_IDS, np.uint32)
+    padded = np.frombuffer(data + bytes(PAD_BYTES), np.uint8)
+    n = checked(kernel(context.address, padded, len(data), out, *more))
+    out.resize(n, refcheck=False)  # the memory of the others is released
+    return out
 
 
 def encode(context: Context, text: str) -> np.ndarray:
     """Return the ids of a text without surrogates, uint32 of shape (n_tokens,)."""
-    data, n_bytes = padded_utf8(text)
-    out = np.empty(n_bytes + _PAD_IDS, np.uint32)
-    return shrunk(out, native.encode(context.address, data, n_bytes, out, 1))
+    return _written(native.encode, context, _utf8(text), 1)
 
 
 def encode_pieces(context: Context, text: str, ends: np.ndarray) -> np.ndarray:
     """Return the ids of a text whose pieces end at `ends` (int32, in bytes), uint32 of shape (n_tokens,)."""
-    data, n_bytes = padded_utf8(text)
-    out = np.empty(n_bytes + _PAD_IDS, np.uint32)
-    return shrunk(out, native.encode_pieces(context.address, data, n_bytes, ends, len(ends), out))
+    return _written(native.encode_pieces, context, _utf8(text), ends, len(ends))
 
 
 def encode_byte_piece(context: Context, piece: bytes) -> np.ndarray:
     """Return the ids of one piece that need not be UTF-8, uint32 of shape (n_tokens,)."""
-    data = np.frombuffer(piece + bytes(PAD_BYTES), np.uint8)
-    out = np.empty(len(piece) + _PAD_IDS, np.uint32)
-    return shrunk(out, native.byte_piece_ids(context.address, data, len(piece), out))
+    return _written(native.byte_piece_ids, context, piece)
+
+
+def piece_ends(context: Context, text: str) -> np.ndarray:
+    """Return the ends of a text's pieces, in bytes of its UTF-8: uint32 of shape (n_pieces,)."""
+    return _written(native.split, context, _utf8(text))
 
 
 def ends_of(text: str, pieces: Sequence[str]) -> np.ndarray:
     """Return the ends of pieces, in bytes of their text's UTF-8: int32 of shape (n_pieces,)."""
     lengths = map(len, pieces) if text.isascii() else (len(piece.encode()) for piece in pieces)
     return np.cumsum(np.fromiter(lengths, np.int32, len(pieces)), dtype=np.int32)
-
-
-def piece_ends(context: Context, text: str) -> np.ndarray:
-    """Return the ends of a text's pieces, in bytes of its UTF-8: int32 of shape (n_pieces,)."""
-    data, n_bytes = padded_utf8(text)
-    out = np.empty(n_bytes + _PAD_IDS, np.int32)
-    n_pieces = native.split(context.address, data, n_bytes, out)
-    return out[: checked(n_pieces)].copy()
 
 
 def decode(context: Context, ids: np.ndarray) -> bytes | None:
@@ -91,13 +88,6 @@ def checked(count: int) -> int:
     if count == NO_MEMORY:
         raise MemoryError
     return count
-
-
-def shrunk(out: np.ndarray, count: int) -> np.ndarray:
-    """Return `out` truncated to its first `count` entries; the memory of the others is released."""
-    checked(count)
-    out.resize(count, refcheck=False)
-    return out
 
 
 def decode_bytes(model: Model, pool: Pool, own: Context, ids: list[int] | np.ndarray) -> bytes | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import (
-    allocate_large,
+    allocate,
     choose,
     declare_region,
     external,
@@ -13,7 +13,7 @@ from impls.compiled.codegen.memory import (
     peek_u8,
     peek_u16,
     peek_u32,
-    release_large,
+    release_memory,
     shift_right,
 )
 from impls.compiled.codegen.pointers import field_address
@@ -130,7 +130,7 @@ def release_utf8(context: ContextRecord) -> None:
     """Free the memory of the last UTF-8 written here, unless it is the context's own."""
     large = context.large_text
     if large != 0:
-        release_large(large)
+        release_memory(large)
         context.large_text = 0
 
 
@@ -146,7 +146,7 @@ def utf8_of_part(context: ContextRecord, kind: int, characters: int, n: int) -> 
         return characters
     n_bytes, target = most_utf8_bytes(kind) * n, context.text
     if n_bytes > context.text_limit:
-        target = allocate_large(TEXT_REGION, n_bytes + PAD_BYTES)
+        target = allocate(TEXT_REGION, n_bytes + PAD_BYTES)
         context.large_text = target
     address = 0
     if target != 0:

@@ -9,12 +9,12 @@ the two characters decide that (`pattern.tables.certain_cuts`).
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import (
-    allocate_large,
+    allocate,
     external,
     inlined,
     kernel,
     outlined,
-    release_large,
+    release_memory,
     shift_right,
 )
 from impls.compiled.codegen.pointers import address_of, u8s
@@ -60,14 +60,14 @@ def buffer_for_ids(context: ContextRecord, n_bytes: int) -> int:
     """Return a buffer for the ids of n_bytes of text: the context's own, or new memory; 0 if out of memory."""
     if n_bytes <= context.out_limit:
         return context.out
-    return allocate_large(OUT_REGION, 4 * n_bytes + PAD_BYTES)
+    return allocate(OUT_REGION, 4 * n_bytes + PAD_BYTES)
 
 
 @kernel
 def release_ids(context: ContextRecord, out: int) -> None:
     """Release a buffer of `buffer_for_ids`."""
     if out != context.out:
-        release_large(out)
+        release_memory(out)
 
 
 @outlined

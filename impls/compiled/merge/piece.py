@@ -12,7 +12,7 @@ from __future__ import annotations
 from impls.compiled.codegen.memory import inlined, kernel, shift_right
 from impls.compiled.codegen.pointers import from_item, i32s
 from impls.compiled.cpython.texts import buffer_for_ids, release_ids
-from impls.compiled.layout import COUNT_AT, LONGEST_DERIVED, MOST_SMALL, NO_MEMORY, NONE, ContextRecord, ShortEntry
+from impls.compiled.layout import COUNT_AT, LONGEST_DERIVED, NO_MEMORY, NONE, ContextRecord, ShortEntry
 from impls.compiled.lookup.cache import ARENA_COUNT, short_entry
 from impls.compiled.lookup.hashing import hash_piece, key_high, key_low, same_bytes
 from impls.compiled.merge.merge_long import merge_long
@@ -119,10 +119,6 @@ def derive(
     return 0
 
 
-MOST_FOR_SMALL = 3 * MOST_SMALL
-"""Maximum size, in bytes, of a piece that may start with few enough symbols, of three bytes each."""
-
-
 @kernel
 def piece_ids(context: ContextRecord, piece: U8s, n_bytes: int, out: I32s) -> int:
     """Write the ids (int32) of a piece to `out`; return how many, or NO_MEMORY."""
@@ -131,9 +127,7 @@ def piece_ids(context: ContextRecord, piece: U8s, n_bytes: int, out: I32s) -> in
         if token != NONE:
             out[0] = token
             return 1
-    count = -1
-    if n_bytes <= MOST_FOR_SMALL:
-        count = merge_small(context, piece, n_bytes, out)
+    count = merge_small(context, piece, n_bytes, out)
     if count < 0:
         count = merge_long(context, piece, n_bytes, out)
     _replace_by_ids(context, out, count)

@@ -170,21 +170,6 @@ def _ids_of_segments(context: ContextRecord, piece: U8s, n: int, begins: int, ou
     return count
 
 
-@kernel
-def _end_of_segment(joins: U8s, lone: Rows[LoneCharacter], piece: U8s, n_bytes: int, begin: int) -> int:
-    """Return the end of the segment that starts at byte `begin` of a piece."""
-    at, left = begin, 0
-    while at < n_bytes:
-        byte = piece[at]
-        size = width(byte)
-        right = code_point(from_item(piece, at), byte) if size == 3 else 0
-        if left != 0 and right != 0 and not _may_join(joins, left, right, lone[right].befores):
-            return at
-        left = right
-        at += size
-    return n_bytes
-
-
 @inlined
 def is_cut(context: ContextRecord, piece: U8s, n_bytes: int) -> bool:
     """Return whether a piece may be cut into segments: it ends in a three-byte character and has room for another."""
@@ -209,10 +194,8 @@ def unknown_ids(context: ContextRecord, piece: U8s, n_bytes: int, out: I32s) -> 
             end = characters[n].offset
             cuts ^= shift_left(1, n)
         elif end < n_bytes:
-            end = _end_of_segment(context.joins, context.lone, piece, n_bytes, begin)
-        if cuts == 0 and end - begin == n_bytes:
-            return piece_ids(context, piece, n_bytes, out)
-        if cuts == 0 and n == MOST_CHARACTERS:
+            end = n_bytes  # no cut is near: all that is left is one segment
+        if cuts == 0 and (n == MOST_CHARACTERS or end - begin == n_bytes):
             n_ids = piece_ids(context, from_item(piece, begin), end - begin, from_item(out, count))
         else:
             n_ids = _ids_of_segments(context, piece, n, cuts | 1, from_item(out, count))

@@ -19,18 +19,20 @@ from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.bitparallel import (
     EDGE,
     LEAST,
+    certain_starts,
     every_third,
     is_contraction,
     mark_non_ascii,
     mark_non_ascii_with_case,
     newline_starts,
+    used_starts,
+    windowed,
 )
 from impls.compiled.pretokenize.byte_masks import (
     ascii_masks,
 )
 from impls.compiled.pretokenize.layout import CL100K, GPT2, O200K, QWEN, TEKKEN, Masks
 from impls.compiled.pretokenize.scan import piece_end
-from impls.compiled.pretokenize.windows import certain_starts, used_starts, windowed
 from impls.compiled.typed_memory import U8s
 
 _TOPS = -0x7F7F7F7F7F7F7F80
@@ -138,7 +140,7 @@ def _gpt2_starts(masks: Masks, at: U8s, letters: int, blanks: int) -> int:
 
 @inlined
 def _starts(context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int, splitter: int) -> tuple[int, int]:
-    """Return the starts of pieces in a window, and the last of them; see `windows.windowed`.
+    """Return the starts of pieces in a window, and the last of them; see `bitparallel.windowed`.
 
     `kind` is a compile-time constant: GPT2, O200K (also for tekken, which has no contractions), CL100K (also for qwen).
     """
@@ -196,7 +198,7 @@ def windows_block(
     limit: int,
     splitter: int,
 ) -> int:
-    """Split a block by the windows of the pattern `splitter`; see `windows.windowed`."""
+    """Split a block by the windows of the pattern `splitter`; see `bitparallel.windowed`."""
     if splitter == GPT2:
         return _block(context, text, n_bytes, readable, start, limit, GPT2, splitter)
     if splitter == O200K or splitter == TEKKEN:  # noqa: SIM109 - as above

@@ -20,11 +20,14 @@ from impls.compiled.codegen.pointers import four_bytes, from_item, two_bytes
 from impls.compiled.layout import UNCOVERED, ContextRecord
 from impls.compiled.pretokenize.bitparallel import (
     LEAST,
+    certain_starts,
     every_third,
     last_start,
     mark_for_deepseek,
     newline_starts,
     run_ends,
+    used_starts,
+    windowed,
 )
 from impls.compiled.pretokenize.byte_masks import (
     ascii_masks,
@@ -33,7 +36,6 @@ from impls.compiled.pretokenize.byte_masks import (
 )
 from impls.compiled.pretokenize.layout import DEEPSEEK, NEIGHBOURS, Masks, StageRecord
 from impls.compiled.pretokenize.scan import class_at, piece_end, width
-from impls.compiled.pretokenize.windows import certain_starts, used_starts, windowed
 from impls.compiled.typed_memory import I32s, U8s
 from impls.core.pattern.steps import CUT
 
@@ -130,7 +132,7 @@ def _all_deepseek_starts(masks: Masks, letters: int, blanks: int) -> int:
 def _deepseek_starts(
     context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int, splitter: int
 ) -> tuple[int, int]:
-    """Return the starts of pieces in a window, and the last of them; see `windows.windowed`."""
+    """Return the starts of pieces in a window, and the last of them; see `bitparallel.windowed`."""
     ascii_masks(at, masks)
     certain = certain_starts(masks)
     masks.continuation = 0
@@ -172,7 +174,7 @@ def _eight(pairs: U8s, at: U8s) -> int:
 def _starts_by_neighbours(
     context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int, splitter: int
 ) -> tuple[int, int]:
-    """Return the starts of pieces in a window, and the last of them; see `windows.windowed`."""
+    """Return the starts of pieces in a window, and the last of them; see `bitparallel.windowed`."""
     pairs, starts = context.ascii_cuts, 0
     for i in range(0, 64, 8):
         starts |= shift_left(_eight(pairs, from_item(at, i)), i + 1)
@@ -214,7 +216,7 @@ neighbours_block = windowed(_starts_by_neighbours, _end_by_automaton)
 
 @kernel
 def split_otherwise(context: ContextRecord, text: U8s, n_bytes: int, readable: int, start: int, limit: int) -> int:
-    """Split a block by a splitter that is one of OTHERS; arguments and result are those of `windows.windowed`."""
+    """Split a block by a splitter that is one of OTHERS; arguments and result are those of `bitparallel.windowed`."""
     splitter = context.splitter
     if splitter == NEIGHBOURS:
         return neighbours_block(context, text, n_bytes, readable, start, limit, 0, 0)

@@ -17,8 +17,8 @@ import regex
 
 from impls.compiled import layout
 from impls.compiled.codegen.build import kernel_address, source_digest
-from impls.compiled.codegen.native import DeclaredSlots, address
-from impls.compiled.pages import aligned_zeros
+from impls.compiled.codegen.native import Slots, address
+from impls.compiled.pages import aligned_zeros, cache_folder, packed, read_checked, unpacked, write_checked
 from impls.compiled.pretokenize.layout import (
     AUTOMATON,
     CL100K,
@@ -34,7 +34,6 @@ from impls.compiled.pretokenize.layout import (
     Masks,
     StageRecord,
 )
-from impls.compiled.storage import cache_folder, packed, read_checked, unpacked, write_checked
 from impls.core.pattern.borders import ascii_pairs
 from impls.core.pattern.classes import paged
 from impls.core.pattern.flags import Kind, character_flags
@@ -63,7 +62,7 @@ class Splitting:
         return self.stages if self.tables is None else (self.tables,)
 
 
-class SplitContext(DeclaredSlots):
+class SplitContext(Slots):
     """The slots of a context, which kernels read by address. Not safe for two threads at once."""
 
     def __init__(self, splitting: Splitting | None) -> None:
@@ -127,11 +126,14 @@ _WINDOWS = {
     "qwen": QWEN,
     "o200k": O200K,
     "tekken": TEKKEN,
+    "deepseek": DEEPSEEK,
 }
+_FLAGS_OF: dict[int, Kind] = {O200K: "with case", TEKKEN: "with case", DEEPSEEK: "deepseek"}
+"""The kind of the flags that windows look up, if not "without case"."""
 
 
 @lru_cache(maxsize=64)
-def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple[Splitting | None, str]:
+def splitting_of(stages: tuple[str, ...]) -> tuple[Splitting | None, str]:
     """Return what splits by `stages`, and its description: 'automaton', or 'regex: ' and the reason it is not one.
 
     'automaton, windows' means that a bit-parallel twin of the pattern runs before the automaton, 'automaton, 3 stages'
@@ -140,35 +142,32 @@ def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple
     if not stages:
         return Splitting(WHOLE_TEXT, None), "automaton"
     tables: list[SplitTables] = []
+    flags: Mapping[str, np.ndarray]
     for number, stage in enumerate(stages, 1):
         try:
             tables.append(stage_tables(stage, _split_tables))
         except NotExpressible as error:
             return None, f"regex: {error}" if len(stages) == 1 else f"regex: stage {number}: {error}"
-    if len(tables) > 1:
-        words = f"automaton, {len(tables)} stages"
-        if stages == NAMED["deepseek"] and with_windows:
-            return Splitting(DEEPSEEK, None, tuple(tables), _flag_tables("deepseek")), f"{words}, windows"
-        return Splitting(STAGES_IN_TURN, None, tuple(tables)), words
-    if tables[0].has_gaps:
-        return Splitting(STAGES_IN_TURN, None, tuple(tables)), "automaton, gaps"
-    windows = next((splitter for name, splitter in _WINDOWS.items() if NAMED[name] == stages), AUTOMATON)
-    if windows == AUTOMATON or not with_windows:
-        return Splitting(AUTOMATON, tables[0]), "automaton"
-    flags = _flag_tables("with case" if windows in (O200K, TEKKEN) else "without case")
-    return Splitting(windows, tables[0], arrays=flags), "automaton, windows"
+    first, *others = tables
+    has_stages = bool(others) or first.has_gaps
+    words = f"automaton, {len(tables)} stages" if others else "automaton, gaps" if has_stages else "automaton"
+    splitter = next((splitter for name, splitter in _WINDOWS.items() if NAMED[name] == stages), None)
+    if splitter is not None:
+        flags, words = _flag_tables(_FLAGS_OF.get(splitter, "without case")), f"{words}, windows"
+    else:
+        flags, splitter = {}, STAGES_IN_TURN if has_stages else AUTOMATON
+    if has_stages:
+        return Splitting(splitter, None, tuple(tables), flags), words
+    return Splitting(splitter, first, arrays=flags), words
 
 
-def with_borders(splitting: Splitting, borders: SplitTables, *, with_windows: bool = True) -> tuple[Splitting, str]:
+def with_borders(splitting: Splitting, borders: SplitTables) -> tuple[Splitting, str]:
     """Return a splitting that cuts by `splitting`, then at `borders`; and its description."""
     stages = (*splitting.automata, borders)
-    if len(stages) == 1 and with_windows:
-        return Splitting(
-            NEIGHBOURS, borders, arrays={"ascii_cuts": ascii_pairs(borders)}
-        ), "automaton, borders, windows"
-    if len(stages) == 1:
-        return Splitting(AUTOMATON, borders), "automaton, borders"
-    return Splitting(STAGES_IN_TURN, None, stages), f"automaton, {len(stages) - 1} stages, borders"
+    if len(stages) > 1:
+        return Splitting(STAGES_IN_TURN, None, stages), f"automaton, {len(stages) - 1} stages, borders"
+    pairs = {"ascii_cuts": ascii_pairs(borders)}
+    return Splitting(NEIGHBOURS, borders, arrays=pairs), "automaton, borders, windows"
 
 
 def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | None:

@@ -10,7 +10,7 @@ import numpy as np
 from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import address
 from impls.compiled.context import Context
-from impls.compiled.cpython.builtins import Builtins
+from impls.compiled.cpython.interpreter import Builtins
 from impls.compiled.threads.pool import Pool
 from impls.compiled.threads.worker_threads import BatchJob
 

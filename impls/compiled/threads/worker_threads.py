@@ -25,7 +25,7 @@ import numpy as np
 
 from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import Slots, address, declare, forget, index_by_field, native
-from impls.compiled.cpython.builtins import Builtins
+from impls.compiled.cpython.interpreter import Builtins
 from impls.compiled.threads.layout import (
     ASKED,
     ITEM_BYTES,
@@ -146,8 +146,6 @@ class WorkerThread:
     def __init__(self) -> None:
         self._mailbox = Slots(WorkerRecord)
         self.address = self._mailbox.address
-        if is_checked():
-            declare(self._mailbox.slots)
         self._mailbox["lock"] = _new_lock()
         self._pool: Pool | None = None
         self._loan: Loan | None = None

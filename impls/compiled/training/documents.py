@@ -10,8 +10,7 @@ from impls.compiled.codegen.memory import inlined, kernel, lowest_bit, shift_rig
 from impls.compiled.codegen.pointers import from_item, word_at
 from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.scan import class_at, width
-from impls.compiled.training.layout import BlockRecord
-from impls.compiled.typed_memory import U8s
+from impls.compiled.typed_memory import I64s, U8s
 
 LINE_END = 0x0A
 ONES = 0x0101010101010101
@@ -150,18 +149,21 @@ def _lines_end(context: ContextRecord, line_cuts: int, text: U8s, start: int, n_
 
 
 @kernel
-def text_sizes(context: ContextRecord, block: BlockRecord) -> int:
-    """Write the SIZES of the texts from POSITION on, as many as there is room for; return the sum of the sizes."""
-    text, n_bytes, begin, number = block.text, block.n_bytes, block.position, 0
-    while begin < n_bytes and number < block.most_texts:
-        if block.by_lines != 0:
-            end = _lines_end(context, block.line_cuts, text, begin, n_bytes)
+def text_sizes(
+    context: ContextRecord, text: U8s, n_bytes: int, by_lines: int, line_cuts: int, sizes: I64s, most_texts: int
+) -> int:
+    """Write the sizes of the texts of a block, at most `most_texts`; return how many.
+
+    With `by_lines` 1 each line is a document, else each paragraph. `line_cuts` has a bit by class: whether a text may
+    be cut between a line break and such a character.
+    """
+    begin, number = 0, 0
+    while begin < n_bytes and number < most_texts:
+        if by_lines != 0:
+            end = _lines_end(context, line_cuts, text, begin, n_bytes)
         else:
             end = _paragraph_end(text, begin, n_bytes)
-        block.sizes[number] = end - begin
+        sizes[number] = end - begin
         number += 1
         begin = end
-    total = begin - block.position
-    block.position = begin
-    block.n_texts = number
-    return total
+    return number

@@ -54,19 +54,6 @@ class CountingRecord(Record):
     n_split: i64  # number of pieces from POSITION on that are split already; their ends are in the working space
 
 
-class BlockRecord(Record):
-    """A block of a text file, and the sizes of the texts in it that are counted one by one."""
-
-    text: U8s  # the UTF-8 of the block
-    n_bytes: i64  # size of the block
-    by_lines: i64  # 1 if each line is a document, 0 if each paragraph is one
-    line_cuts: i64  # a bit by class: whether a text may be cut between a line break and such a character
-    position: i64  # offset in the block at which the next text begins
-    sizes: I64s  # int64 by text: its number of bytes
-    n_texts: i64  # number of texts in SIZES
-    most_texts: i64  # maximum number of texts in SIZES
-
-
 # Learning merges
 class Pair(Record):
     """An entry of the table of pairs."""
@@ -136,10 +123,8 @@ class LearningRecord(Record):
     pool: I32s  # int32: the lists of pairs, which hold the places of the cells where a pair begins
     pool_used: i64  # number of places in the pool in use
     pool_room: i64  # maximum number of places in the pool
-    lefts: Rows[
-        Neighbour
-    ]  # 16-byte rows by left neighbour of a merge: the new pair's gain, and its occurrences or their list
-    rights: Rows[Neighbour]  # 16-byte rows by right neighbour of a merge, like LEFTS
+    lefts: Rows[Neighbour]  # by left neighbour of a merge: the new pair's gain, and its occurrences or their list
+    rights: Rows[Neighbour]  # by right neighbour of a merge, like LEFTS
     touched_lefts: I32s  # int32: the symbols whose rows of LEFTS are in use
     touched_rights: I32s  # int32: the symbols whose rows of RIGHTS are in use
     left_events: Rows[Event]  # pairs of int32: left neighbour, place where its new pair begins

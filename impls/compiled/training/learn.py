@@ -23,16 +23,19 @@ from impls.compiled.training.layout import (
 )
 from impls.compiled.training.pairs import (
     add_pair,
+    append_token,
     drop_first,
     entry_of,
+    is_reserved,
+    is_short_enough,
     key_of,
     left_of,
+    n_token_bytes,
     push,
     replace_first,
     right_of,
     tie_of,
 )
-from impls.compiled.training.tokens import append_token, is_reserved, is_short_enough, n_token_bytes
 from impls.compiled.typed_memory import I32s, Rows
 
 AHEAD = 12

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from impls.compiled.codegen.native import Slots, address, native
+from impls.compiled.codegen.native import native
 from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES
 from impls.compiled.pages import bounded_zeros
 from impls.compiled.pretokenize.layout import WHOLE_TEXT
 from impls.compiled.pretokenize.splitting import SplitContext, Splitting, splitting_of
-from impls.compiled.training.layout import BlockRecord
 from impls.compiled.training.words import Words
 from impls.core.arguments import texts_in_turn
 from impls.core.counts import PieceCounts
@@ -97,9 +96,8 @@ def _parsed(content: bytes, field: str, n_lines: int) -> pyarrow.Array | None:
     how = json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
     at_once = json.ReadOptions(use_threads=False, block_size=len(content) + 1)
     block = np.frombuffer(content, np.uint8)
-    with native.reachable(block):
-        if native.valid_bytes(address(block), len(block)) < len(block):
-            return None
+    if native.valid_bytes(block, len(block)) < len(block):
+        return None
     try:
         table = json.read_json(pyarrow.BufferReader(content), at_once, how)
     except (pyarrow.ArrowException, OverflowError):
@@ -125,9 +123,11 @@ def _add_column(words: Words, column: pyarrow.Array) -> bool:
         data[:-PAD_BYTES] = np.frombuffer(content, np.uint8)[ends[0] : ends[-1]]
     sizes = np.diff(ends)
     first_bytes = data[(ends[:-1] - ends[0])[sizes > 0]]
-    with native.reachable(data):
-        n_valid = native.valid_bytes(address(data), len(data))
-    if n_valid < len(data) or (first_bytes & 0xC0 == 0x80).any() or sizes.max() > MOST_TEXT_BYTES:
+    if (
+        native.valid_bytes(data, len(data)) < len(data)
+        or (first_bytes & 0xC0 == 0x80).any()
+        or sizes.max() > MOST_TEXT_BYTES
+    ):
         return False
     words.add_texts(data, sizes)
     return True
@@ -175,40 +175,33 @@ class Spill:
         return replace(counts, memory_limit=self._limit)
 
 
-class _Layout(Slots):
+class _Layout:
     """Lays out the texts of a block as the counting kernels need them."""
 
     def __init__(self, pattern: tuple[str, ...]) -> None:
-        super().__init__(BlockRecord)
-        self._sizes = np.zeros(_MOST_TEXTS, np.int64)
-        self.hold("sizes", self._sizes)
-        self["most_texts"] = _MOST_TEXTS
+        self._text, self._sizes, self._line_cuts = np.zeros(0, np.uint8), np.zeros(_MOST_TEXTS, np.int64), 0
         splitting, _ = splitting_of(pattern)
         tables = None if splitting is None else splitting.tables
         if tables is not None and (cuts := cuts_outside(tables, ())) is not None:
-            self["line_cuts"] = int(cuts[tables.class_of("\n")])
-        self._text = np.zeros(0, np.uint8)
+            self._line_cuts = int(cuts[tables.class_of("\n")])
 
     def count(self, words: Words, file: TextFile, offset: int, content: memoryview) -> None:
         """Count the pieces of a block; raise `InvalidFile` for bytes that are not UTF-8."""
         block = np.frombuffer(content, np.uint8)
-        with native.reachable(block):
-            n_valid = native.valid_bytes(address(block), len(block))
-        if n_valid < len(block):
+        if native.valid_bytes(block, len(block)) < len(block):
             # This raises, unless the file's invalid bytes are to be replaced.
             block = np.frombuffer(file.decoded(offset, content).encode(), np.uint8)
         if len(self._text) < len(block) + PAD_BYTES:
             self._text = np.zeros(2 * len(block) + PAD_BYTES, np.uint8)
-            self.hold("text", self._text)
         # Kernels read beyond the end of the block.
         self._text[: len(block)] = block
-        self["n_bytes"] = len(block)
-        self["by_lines"] = file.documents == "lines"
-        self["position"] = begin = 0
+        begin, how = 0, (int(file.documents == "lines"), self._line_cuts, self._sizes, _MOST_TEXTS)
         while begin < len(block):
-            with native.reachable(*self.arrays):
-                n_bytes = native.text_sizes(words.context_address, self.address)
-            words.add_texts(self._text[begin : begin + n_bytes + PAD_BYTES], self._sizes[: self["n_texts"]])
+            rest = self._text[begin:]
+            n_texts = native.text_sizes(words.context_address, rest, len(block) - begin, *how)
+            sizes = self._sizes[:n_texts]
+            n_bytes = int(sizes.sum())
+            words.add_texts(rest[: n_bytes + PAD_BYTES], sizes)
             begin += n_bytes
 
 

@@ -1,25 +1,263 @@
-"""Trains in kernels: counts distinct pieces, then learns merges over a row of cells."""
+"""Trains in kernels: counts distinct pieces, then learns merges over a row of cells.
+
+`Learner` holds the tables of `training/learn`, enlarges them as needed, and lowers the threshold. Only pairs that reach
+the threshold are stored. When none does, the cells are compacted, and all pairs are listed again with a lower
+threshold. Most pairs are rare, so this saves most of the memory and of the cache misses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import numpy as np
 
-from impls.compiled.pages import return_freed
+from impls.compiled.codegen.native import Slots, address, native
+from impls.compiled.pages import aligned_zeros, bounded_zeros, return_freed
+from impls.compiled.training import layout
 from impls.compiled.training.count import count_files, count_texts
 from impls.compiled.training.layout import SEPARATOR, SYMBOL_BYTES
-from impls.compiled.training.learning import Learner
 from impls.compiled.training.words import Pieces
 from impls.core.counts import PieceCounts
+from impls.core.errors import Unsupported
 from impls.core.extension import Extension
 from impls.core.model import Model
 from impls.core.specification import TrainingSpec
 from impls.core.text.files import TextFiles
 from impls.core.text.patterns import resolve
-from impls.core.training import base_symbols, check_counts, first_base_id, merge_budget, trained_model
+from impls.core.training import (
+    base_symbols,
+    check_counts,
+    first_base_id,
+    merge_budget,
+    texts_no_merge_makes,
+    trained_model,
+)
 from impls.interface import Tokenizer
+
+_LEAST_BITS = 10
+_FALL = 4
+"""Factor between two successive thresholds."""
+_SHARE = 8
+"""The first threshold is the number of pieces (with repetitions) divided by this times the number of merges."""
+_SPARE_PLACES = 1 << 10
+"""Places that the pool has in addition to those computed from the lists it begins with."""
+MOST_CELLS = (1 << 31) - 1
+_WORDS = 1 << 20
+"""Number of words whose cells are counted at once."""
+_N_CHARACTERS = 0x110000
+_NO_SYMBOLS = np.zeros(0, np.int32)
+_USUAL_TOKEN_BYTES = 8
+_RULES = {
+    "smallest": layout.SMALLEST,
+    "first": layout.FIRST,
+    "shortest": layout.SHORTEST,
+    "largest": layout.LARGEST,
+}
+
+
+class Learner(Slots):
+    """Learns up to `budget` merges over existing symbols, given by their bytes in the order of their ids: the base
+    symbols, or the tokens of the model from which training continues."""
+
+    def __init__(self, base: Sequence[bytes], budget: int, spec: TrainingSpec, memory_limit: int | None = None) -> None:
+        super().__init__(layout.LearningRecord)
+        self._memory_limit = memory_limit
+        self._base, self._budget, self._spec = base, budget, spec
+        most = len(base) + budget + 1
+        self["rule"] = _RULES[spec.ties]
+        self["n_base"] = len(base)
+        starts = np.zeros(most + 1, np.int64)
+        starts[1 : len(base) + 1] = np.cumsum([len(symbol) for symbol in base])
+        self.hold("token_starts", starts)
+        text = np.zeros(int(starts[len(base)]) + _USUAL_TOKEN_BYTES * budget, np.uint8)
+        text[: starts[len(base)]] = np.frombuffer(b"".join(base), np.uint8)
+        self.hold("token_text", text)
+        self["token_text_room"] = len(text)
+        measures = np.ones(most, np.int32)
+        measures[: len(base)] = [len(symbol.decode() if spec.alphabet == "chars" else symbol) for symbol in base]
+        self.hold("measures", measures)
+        self.hold("spans", np.ones(most, np.int32))
+        for slot in ("lefts", "rights"):
+            self.hold(slot, np.zeros((most, 2), np.int64))
+        for slot in ("touched_lefts", "touched_rights"):
+            self.hold(slot, np.zeros(most, np.int32))
+        self.hold("merges", np.zeros((budget + 1, 3), np.int64))
+        self["most_merges"] = budget
+        self["most_token_bytes"] = MOST_CELLS if spec.max_token_bytes is None else spec.max_token_bytes
+        self._reserve(texts_no_merge_makes(spec))
+
+    def _reserve(self, texts: list[bytes]) -> None:
+        """Forbid merges that make one of the texts."""
+        arrays = {f"reserved text {i}": np.frombuffer(text, np.uint8) for i, text in enumerate(texts)}
+        for name, array in arrays.items():
+            self.keep(name, array)
+        rows = [(address(array), len(array)) for array in arrays.values()]
+        self.hold("reserved", np.array(rows or [(0, 0)], np.int64))
+        self["n_reserved"] = len(rows)
+
+    def fill(self, words: Pieces, *, in_symbols: bool = False) -> None:
+        """Write the cells of the words, which may be spelled in symbols; afterwards the words are no longer needed."""
+        self._n_words = int(words.counts.sum())
+        n_cells, item_bytes = 1, layout.SYMBOL_BYTES if in_symbols else 1
+        for begin in range(0, len(words.counts), _WORDS):
+            times = -(-words.counts[begin : begin + _WORDS] // layout.MOST_WEIGHT)
+            lengths = words.lengths[begin : begin + _WORDS].astype(np.int64) // item_bytes
+            n_cells += int(((lengths + 1) * times).sum())
+        if n_cells > MOST_CELLS:
+            raise _too_many_cells(n_cells, int(words.counts.max()))
+        inner, last = (_NO_SYMBOLS, _NO_SYMBOLS) if in_symbols else self._symbols()
+        self.hold("cells", self._zeros(layout.CELL_BYTES * n_cells))
+        self["n_cells"] = native.fill_cells(
+            words.address,
+            words.counts,
+            inner if len(inner) else 0,
+            last if len(last) else 0,
+            self["cells"],
+        )
+
+    def learn(self) -> tuple[list[tuple[int, int]], list[int]]:
+        """Return the merges, as pairs of symbols in the order they were learned, and the count of each."""
+        least = self._spec.min_count
+        threshold = max(least, self._n_words // (_SHARE * max(1, self._budget)))
+        while self._budget:
+            self["threshold"] = threshold
+            self._list()
+            status = self._merge()
+            if status == layout.FINISHED or (status == layout.TOO_RARE and threshold == least):
+                break
+            if status == layout.TOO_RARE:
+                threshold = max(least, threshold // _FALL)
+            self._compact()
+        merges = self.held("merges")[: self["n_merges"]]
+        return list(map(tuple, merges[:, :2].tolist())), merges[:, 2].tolist()
+
+    def _symbols(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the symbol of each byte or character, and the symbol at the end of a word (empty for bytes): int32."""
+        if self._spec.alphabet == "bytes":
+            inner = np.zeros(256, np.int32)
+            inner[[symbol[0] for symbol in self._base]] = np.arange(256, dtype=np.int32)
+            return inner, _NO_SYMBOLS
+        inner = np.zeros(_N_CHARACTERS, np.int32)
+        mark = self._spec.end_of_word
+        last = inner if mark is None else np.zeros(_N_CHARACTERS, np.int32)
+        for number, symbol in enumerate(self._base):
+            text = symbol.decode()
+            if len(text) > 1:
+                last[ord(text[0])] = number
+            else:
+                inner[ord(text)] = number
+        return inner, last
+
+    def _compact(self) -> None:
+        native.compact_cells(self.address)
+        self.held("spans")[:] = 1
+
+    def _list(self) -> None:
+        """List all pairs that reach the threshold, with their positions, and build the heap of them."""
+        self.release("pair_table", "heap", "pool", "left_events", "right_events")
+        sums = aligned_zeros(8 << layout.SUM_BITS)
+        self.hold("sums", sums)
+        native.sum_pairs(self.address)
+        self._new_table(_LEAST_BITS)
+        self["cell"] = 1
+        while True:
+            status = native.count_pairs(self.address)
+            if status == layout.FINISHED:
+                break
+            self._spread(65 - self["pair_table_shift"], 0)
+        n_pairs, n_places, longest = self._listed()
+        self._spread(max(_LEAST_BITS, (3 * n_pairs).bit_length()), self["threshold"])
+        self["n_heap"] = self["pool_used"] = 0
+        self._room_in_heap(2 * n_pairs + 1024)
+        self._room_in_pool(n_places + max(n_places, 2 * longest) + _SPARE_PLACES)
+        for slot in ("left_events", "right_events"):
+            self.hold(slot, self._zeros(8 * (longest + 1)))
+        native.list_pairs(self.address)
+        self.release("sums")
+
+    def _listed(self) -> tuple[int, int, int]:
+        """Return the number of pairs that reach the threshold, their number of places, and the maximum of one pair."""
+        table, found = self.held("pair_table").view(np.int64).reshape(-1, 4), np.zeros(3, np.int64)
+        for begin in range(0, len(table), _WORDS):
+            counts = table[begin : begin + _WORDS]
+            places = counts[counts[:, 1] >= self["threshold"], 3]
+            found += len(places), places.sum(), max(0, places.max(initial=0) - found[2])
+        n_pairs, n_places, longest = found.tolist()
+        return n_pairs, n_places, longest
+
+    def _merge(self) -> int:
+        """Learn merges until there are enough, no pair is frequent enough, or the pool is full; return the status."""
+        before = self["n_merges"]
+        while True:
+            status = native.learn(self.address)
+            if status == layout.NO_ROOM:
+                self._enlarge()
+            elif status == layout.FULL and self["n_merges"] == before:
+                self._room_in_pool(2 * self["pool_room"])
+            else:
+                return status
+
+    # --- room ----------------------------------------------------------------------------------------------
+
+    def _enlarge(self) -> None:
+        """Double the tables that are more than half full, or all if none is: the next merge may need room in any."""
+        shares = {
+            "text": int(self.held("token_starts")[self["n_base"] + self["n_merges"]]) / self["token_text_room"],
+            "heap": self["n_heap"] / self["heap_room"],
+            "pairs": self["n_pairs"] / self["most_pairs"],
+        }
+        short = [name for name, share in shares.items() if share > 0.5] or list(shares)
+        if "text" in short:
+            self._room_for_text()
+        if "heap" in short:
+            self._room_in_heap(2 * self["heap_room"])
+        if "pairs" in short:
+            self._spread(65 - self["pair_table_shift"], self["threshold"])
+
+    def _zeros(self, n_bytes: int) -> np.ndarray:
+        return bounded_zeros(n_bytes, self._memory_limit)
+
+    def _new_table(self, bits: int) -> None:
+        self.hold("pair_table", self._zeros(32 << bits))
+        self["pair_table_shift"] = 64 - bits
+        self["most_pairs"] = 1 << (bits - 1)
+        self["n_pairs"] = 0
+
+    def _spread(self, bits: int, least: int) -> None:
+        """Move the pairs with a count of `least` or more to a table of 2**bits entries."""
+        table = self._zeros(32 << bits)
+        native.spread_pairs(self.address, table, 64 - bits, least)
+        self.hold("pair_table", table)
+
+    def _room_in(self, slot: str, n_used: int, room: np.ndarray) -> None:
+        """Make a slot point at `room`, after copying the `n_used` rows that it holds so far."""
+        room[:n_used] = self._held.get(slot, room)[:n_used]
+        self.hold(slot, room)
+        self[f"{slot}_room"] = len(room)
+
+    def _room_for_text(self) -> None:
+        """Double the room for the bytes of tokens, after adding room for one more token as long as the longest."""
+        starts, before = self.held("token_starts"), self.held("token_text")
+        n_tokens = self["n_base"] + self["n_merges"]
+        longest = int(np.diff(starts[: n_tokens + 1]).max())
+        self._room_in("token_text", len(before), np.empty(2 * (len(before) + longest), np.uint8))
+
+    def _room_in_heap(self, n_entries: int) -> None:
+        self._room_in("heap", self["n_heap"], self._zeros(24 * n_entries).view(np.int64).reshape(-1, 3))
+
+    def _room_in_pool(self, n_places: int) -> None:
+        self._room_in("pool", self["pool_used"], self._zeros(4 * n_places).view(np.int32))
+
+
+def _too_many_cells(n_cells: int, largest: int) -> Unsupported:
+    """Return the error for words of so many cells, the most frequent of which occurs `largest` times."""
+    most = f"it holds {MOST_CELLS:,} symbols of distinct pieces at most"
+    if largest <= layout.MOST_WEIGHT:
+        return Unsupported("compiled", f"{most}, and these have {n_cells:,}")
+    repeated = f"a piece once for each {layout.MOST_WEIGHT:,} of its count, up to {largest:,} here"
+    return Unsupported("compiled", f"{most}, {repeated}, which makes {n_cells:,}; priority takes any counts")
+
 
 _BATCH = 1 << 16
 """Number of pieces that exist as strings at the same time."""

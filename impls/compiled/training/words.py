@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from impls.compiled.codegen.native import Slots, address, native
+from impls.compiled.codegen.native import Slots, native
 from impls.compiled.cpython.plain import Uncovered
 from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES, UNCOVERED
 from impls.compiled.pages import aligned_zeros, bounded_zeros
@@ -112,11 +112,13 @@ class Words(Pieces):
         if not self._splits:
             pieces = (piece for text in _texts(data, sizes) for piece in self._splitter.split(text.decode()))
             data, sizes = _side_by_side([piece.encode() for piece in pieces])
-        self["texts"], self["n_readable"], self["text_bytes"] = address(data), len(data), address(sizes)
-        self["n_texts"] = len(sizes)
+        self.hold("texts", data)
+        self.hold("text_bytes", sizes)
+        self["n_readable"], self["n_texts"] = len(data), len(sizes)
         self["text"] = self["text_at"] = self["position"] = self["n_split"] = 0
         context = self._context
-        status = self.enlarging(len(data), lambda: native.count_texts(context.address, self.address), data, sizes)
+        status = self.enlarging(len(data), lambda: native.count_texts(context.address, self.address))
+        self.release("texts", "text_bytes")
         if status == UNCOVERED:
             for text in _texts(data, sizes):
                 # One of these calls raises, and names the text that is not covered.
@@ -129,12 +131,8 @@ class Words(Pieces):
         other.collect()
         numbers = np.empty(len(other.counts), np.int32)
         self["position"] = 0
-        self.enlarging(
-            other["arena_used"] + 8 * len(numbers),
-            lambda: native.number_pieces(self.address, other.address, address(numbers)),
-            numbers,
-            *other.arrays,
-        )
+        n_bytes = other["arena_used"] + 8 * len(numbers)
+        self.enlarging(n_bytes, lambda: native.number_pieces(self.address, other.address, numbers))
         self.collect()
         np.add.at(self.counts, numbers, other.counts)
 
@@ -150,16 +148,14 @@ class Words(Pieces):
         """Bring `counts` up to date."""
         counts = np.zeros(self["n_pieces"], np.int64)
         counts[: len(self.counts)] = self.counts
-        with native.reachable(counts, *self.arrays):
-            native.collect_counts(self.address, address(counts))
+        native.collect_counts(self.address, counts)
         self.counts = counts
         self._n_counted = 0
 
-    def enlarging(self, n_bytes: int, kernel: Callable[[], int], *arrays: np.ndarray) -> int:
+    def enlarging(self, n_bytes: int, kernel: Callable[[], int]) -> int:
         """Call a kernel, and enlarge the tables for pieces of `n_bytes` until it has room; return its status."""
         while True:
-            with native.reachable(*arrays, *self.arrays):
-                status = kernel()
+            status = kernel()
             if status != layout.NO_ROOM:
                 return status
             self._enlarge(n_bytes)
@@ -178,8 +174,7 @@ class Words(Pieces):
             larger[: len(before)] = before
             self.hold(slot, larger)
         table = aligned_zeros(16 << (64 - shift))
-        with native.reachable(table, *self.arrays):
-            native.spread_pieces(self.address, address(table), shift)
+        native.spread_pieces(self.address, table, shift)
         self.hold("piece_table", table)
 
 

@@ -6,13 +6,12 @@ import random
 from itertools import pairwise
 
 import numpy as np
-import pytest
 
 from impls.compiled import Compiled
 from impls.compiled.context import Context
 from impls.compiled.cpython import plain
 from impls.compiled.pretokenize.layout import AUTOMATON, NEIGHBOURS
-from impls.compiled.pretokenize.splitting import Splitting, splitting_of, with_borders
+from impls.compiled.pretokenize.splitting import Splitting
 from impls.compiled.tables import build_tables
 from impls.core.model.model import Model
 from impls.core.pattern.borders import ascii_pairs, border_tables
@@ -54,15 +53,6 @@ def test_windows_cut_between_characters_no_token_holds_side_by_side(fuzz: int) -
             expected = expected_ends(tables, text)
             assert plain.piece_ends(windows, text).tolist() == expected, text
             assert plain.piece_ends(automaton, text).tolist() == expected, text
-
-
-@pytest.mark.parametrize(("with_windows", "splitter"), [(True, NEIGHBOURS), (False, AUTOMATON)])
-def test_windows_are_used_only_where_they_are_wanted(with_windows: bool, splitter: int) -> None:
-    whole, _ = splitting_of(())
-    assert whole is not None
-    splitting, words = with_borders(whole, random_tables(random.Random(1)), with_windows=with_windows)
-    assert splitting.splitter == splitter
-    assert words.endswith("windows") == with_windows
 
 
 def test_windows_of_a_sentencepiece_model_give_the_ids_of_priority() -> None:

@@ -11,7 +11,7 @@ import weakref
 import pytest
 
 import impls
-from impls.compiled.cpython import builtins
+from impls.compiled.cpython import interpreter
 
 ATTACK = """
 import gc
@@ -104,9 +104,9 @@ def test_a_finalizer_that_encodes_changes_no_id(boundary: str) -> None:
 
 def test_what_built_ins_are_made_of_outlives_their_module(monkeypatch: pytest.MonkeyPatch) -> None:
     impls.load("compiled", impls.train("priority", ["ab"], impls.TrainingSpec(vocab_size=257)).model).encode("ab")
-    definitions = builtins._definitions
+    definitions = interpreter._definitions
     references = [weakref.ref(definition) for definition in definitions.values()]
-    monkeypatch.setattr(builtins, "_definitions", {})
+    monkeypatch.setattr(interpreter, "_definitions", {})
     definitions.clear()
     gc.collect()
     assert references

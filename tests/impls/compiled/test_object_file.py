@@ -25,7 +25,7 @@ from impls.compiled.codegen.build import kernel_address, source_digest
 from impls.compiled.codegen.entry_points import OBJECT_FILES, PREFIX, exported
 from impls.compiled.codegen.memory import inlined, kernel, shift_left
 from impls.compiled.codegen.pipeline import collected
-from impls.compiled.storage import cache_folder, read_checked, write_checked
+from impls.compiled.pages import cache_folder, read_checked, write_checked
 
 MODEL = """
 import os, sys

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from impls.compiled import tables
 from impls.compiled.layout import (
     NO_ROW,
     SYMBOL_BITS,
 )
-from impls.compiled.merge import neighbours
-from impls.compiled.merge.neighbours import pair_rows
+from impls.compiled.tables import pair_rows
 from impls.core.errors import Unsupported
 
 
@@ -24,6 +24,6 @@ def test_a_symbol_that_begins_no_pair_has_the_empty_row() -> None:
 def test_more_pairs_than_the_table_can_hold_are_refused(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     merges = np.array([((left << SYMBOL_BITS) | 3) << SYMBOL_BITS | 40 + left for left in range(20)], np.int64)
     assert len(pair_rows(merges, 100)["pairs"]) > 20
-    monkeypatch.setattr(neighbours, limit, 5)
+    monkeypatch.setattr(tables, limit, 5)
     with pytest.raises(Unsupported, match=r"more pairs of tokens \(20\)"):
         pair_rows(merges, 100)

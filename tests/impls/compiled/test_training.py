@@ -10,7 +10,7 @@ import pytest
 
 from impls import InvalidPattern, Model, TrainingSpec, Unsupported
 from impls.compiled import Compiled
-from impls.compiled.training import count, learning, parts, words
+from impls.compiled.training import count, parts, words
 from impls.compiled.training import layout as training_layout
 from impls.compiled.training import train as training
 from impls.core.specification import Ties
@@ -133,13 +133,13 @@ def test_threads_tables_that_grow_and_texts_that_are_cut(
     monkeypatch.setattr(words, "_BITS", 12)
     monkeypatch.setattr(words, "_ARENA_BYTES", 1 << 10)
     monkeypatch.setattr(words, "_MOST_COUNTED", 1 << 16)
-    monkeypatch.setattr(learning, "_LEAST_BITS", 4)
+    monkeypatch.setattr(training, "_LEAST_BITS", 4)
     monkeypatch.setattr(training, "_BATCH", 100)
     rng = random.Random(9)
     distinct = ["".join(rng.choices("abcdefghij", k=rng.choice([3, 6, 11]))) for _ in range(9_000)]
     texts = [" ".join(distinct[:4000]), "\n".join(distinct[3000:]), text_of(rng, 300)]
     for share, ties in ((1, "smallest"), (8, "first"), (8, "largest")):
-        monkeypatch.setattr(learning, "_SHARE", share)
+        monkeypatch.setattr(training, "_SHARE", share)
         spec = TrainingSpec(vocab_size=256 + 500, pattern=pattern, ties=ties)  # type: ignore[arg-type]
         begun = assert_learns_the_same(texts, spec)
     assert_learns_the_same(texts[1:], replace(spec, vocab_size=900), begun)
@@ -182,7 +182,7 @@ def test_ranks_in_any_order_of_ids_and_gaps() -> None:
 
 def test_too_many_tokens_for_cells_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = Priority.train_model(["ab ab"], TrainingSpec(vocab_size=257))
-    monkeypatch.setattr(learning, "MOST_CELLS", 6)
+    monkeypatch.setattr(training, "MOST_CELLS", 6)
     Compiled.extend_model(begun, ["cdef"], TrainingSpec(vocab_size=300))
     with pytest.raises(Unsupported, match="symbols of distinct pieces at most, and these have 7"):
         Compiled.extend_model(begun, ["cdefg"], TrainingSpec(vocab_size=300))

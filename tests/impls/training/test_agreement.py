@@ -10,8 +10,9 @@ from literal_training import as_bytes, literally, random_corpus, random_spec
 
 import impls
 from impls import TrainingSpec
-from impls.compiled.training import layout, learning
-from impls.compiled.training.learning import Learner
+from impls.compiled.training import layout
+from impls.compiled.training import train as learning
+from impls.compiled.training.train import Learner
 
 TIES = ["smallest", "first", "largest", "shortest"]
 CHARACTER_TRAINERS = ["naive", "wordcount", "priority", "compiled"]
