@@ -68,6 +68,8 @@ def train(
         spec = TrainingSpec(**fields)
     if (texts is None) == (files is None):
         raise TypeError("what to train on: give texts or files=, one of the two")
+    if isinstance(files, str | bytes | Path):
+        raise TypeError(f"files must be several paths, not one {type(files).__name__}; put it into a list")
     corpus: Any = texts
     if files is not None or isinstance(texts, Path):
         corpus = TextFiles([TextFile(Path(file)) for file in files or [texts]])  # type: ignore[list-item]

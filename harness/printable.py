@@ -66,6 +66,14 @@ def readable(text: str | bytes) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+def token_shown(token: bytes) -> str:
+    r"""Return a token as a Python literal: ' ev', or b' \xd7' if it is not UTF-8."""
+    try:
+        return repr(token.decode())
+    except UnicodeDecodeError:
+        return repr(token)
+
+
 _LONGEST_QUOTE = 60
 
 

@@ -31,7 +31,7 @@ class Bar:
 
 
 class _Lines(Bar):
-    """Prints a line every few seconds: `counting 900.0 MB of x.txt 41 %, 212 MB/s, 2 s left`."""
+    """Prints a line every few seconds: `counting x.txt 41 %, 212 MB/s, 2 s left`."""
 
     def __init__(self, title: str, total: float | None, unit: Unit) -> None:
         self._title, self._total, self._unit = title, total, unit
@@ -48,7 +48,7 @@ class _Lines(Bar):
         parts = [self._title, "", "", what]
         if self._total:
             parts[0] += f" {min(100, 100 * self._done / self._total):.0f} %"
-            if self._done:
+            if self._done >= self._total / 100:
                 parts[2] = f"{max(0.0, self._total - self._done) * seconds / self._done:.0f} s left"
         if self._unit == "bytes":
             parts[1] = f"{self._done / seconds / 1e6:.3g} MB/s"

@@ -45,7 +45,7 @@ def superword_model(
         problem = f"{spec.vocab_size} is below the {superword_from} ids that superwords follow"
         raise InvalidSpec("vocab_size", problem)
     if not extends(implementation):
-        raise Unsupported(implementation.name, "does not go on from a model, which learning superwords takes")
+        raise Unsupported(implementation.name, "does not continue from a model, which learning superwords needs")
     corpus = list(texts_in_turn(texts))
     if extend is None:
         begun = implementation.train_model(corpus, stage_one)

@@ -35,6 +35,11 @@ def test_a_model_alone_is_loaded_by_the_fast_one(model_file: Path) -> None:
     assert bpebench.load(str(model_file)).encode("the mat") == bpebench.load("priority", model_file).encode("the mat")
     with pytest.raises(bpebench.BPEError, match="unknown model 'compiled'"):
         bpebench.load("compiled")
+    for wrong in (5, None):
+        with pytest.raises(TypeError, match=f"model must be a name or a path, not {wrong}"):
+            bpebench.load_model(wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="pattern must be a name, an expression or several expressions, not 5"):
+        bpebench.load("priority", model_file, pattern=5)  # type: ignore[arg-type]
 
 
 @pytest.mark.filterwarnings("error")
@@ -71,6 +76,8 @@ def test_files_and_paths_are_read_and_a_text_that_names_a_file_warns(tmp_path: P
         bpebench.train("priority", ["a"])
     with pytest.raises(bpebench.BPEError, match="missing"):
         bpebench.train("priority", files=["missing"], spec=spec)
+    with pytest.raises(TypeError, match="files must be several paths, not one str; put it into a list"):
+        bpebench.train("priority", files="corpus.txt", spec=spec)
 
 
 def test_a_tokenizer_is_saved_and_shown_in_one_line(model_file: Path, tmp_path: Path) -> None:

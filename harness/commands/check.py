@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,7 +24,7 @@ class Check(Verb):
     that it belongs to reads it (tokenizers, sentencepiece, tiktoken); the others run our reading of it.
     """
 
-    implementation: str | None = options.implementation
+    implementations: tuple[str, ...] = options.implementations
     exclude: str | None = options.exclude
     models: tuple[str, ...] = options.models
     corpora: tuple[str, ...] = options.corpora
@@ -75,11 +74,12 @@ class Check(Verb):
         """Return the implementations, and a file as its own library reads it if a model has such a file."""
         from harness.targets.published import library_of_model
 
-        chosen = options.choose_compared(self.implementation, self.exclude)
-        asked = self.implementation is None or is_target(self.implementation)
-        pattern = self.exclude if asked else self.implementation
-        matches = pattern is not None and re.search(pattern, PUBLISHED) is not None
-        return [*chosen, PUBLISHED] if matches is not asked and any(map(library_of_model, models)) else chosen
+        chosen = options.choose_compared(self.implementations, self.exclude)
+        expressions = [name for name in self.implementations if not is_target(name)]
+        is_wanted = not expressions or any(options.matches(expression, PUBLISHED) for expression in expressions)
+        if self.exclude is not None and options.matches(self.exclude, PUBLISHED):
+            is_wanted = False
+        return [*chosen, PUBLISHED] if is_wanted and any(map(library_of_model, models)) else chosen
 
 
 def default_models() -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import click
 
 from harness.commands import inputs, options
 from harness.commands.verb import Verb, argument, flag
+from harness.printable import readable, token_shown
 
 
 class Encode(Verb):
@@ -36,10 +37,12 @@ class Encode(Verb):
             ids = tokenizer.encode(content, allowed_special=allowed, disallowed_special=disallowed)
             options.check_ids(self.implementation, ids)
             shown = ids if self.as_json or self.pieces else []
-            tokens = [tokenizer.decode_bytes([i]).decode("utf-8", "backslashreplace") for i in shown]
+            tokens = [tokenizer.decode_bytes([i]) for i in shown]
         if not (self.as_json or self.pieces):
             click.echo(" ".join(map(str, ids)))
             return
-        rows = list(zip(ids, map(repr, tokens), strict=True))
+        rows = list(zip(ids, map(token_shown, tokens), strict=True))
         about = {"model": self.model, "implementation": self.implementation}
-        self.output(about | {"ids": ids, "tokens": tokens}, lambda: options.table(rows, ["id", "token"]))
+        self.output(
+            about | {"ids": ids, "tokens": list(map(readable, tokens))}, lambda: options.table(rows, ["id", "token"])
+        )

@@ -96,4 +96,8 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _cell(value: Any) -> str:
-    return ", ".join(value) if isinstance(value, list) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return ", ".join(value) if isinstance(value, list) else str(value or "")

@@ -23,7 +23,7 @@ from harness.commands.verb import print_json as print_json
 from harness.commands.verb import terminal_width as terminal_width
 from harness.failures import describe
 from harness.printable import printable
-from harness.targets.spec import DEFAULT_MODEL
+from harness.targets.spec import DEFAULT_MODEL, PUBLISHED
 from impls.core.errors import near_and_known, some_of
 
 TARGETS = (
@@ -122,7 +122,11 @@ def out_option(help: str, kind: click.Path, **settings: Any) -> Any:
     return option(help, "-o", "--out", type=kind, **settings)
 
 
-implementation = implementation_option("Implementations whose name matches (see `list`).", metavar="REGEX")
+implementations = implementation_option(
+    "A name of `list` or a regular expression of names, module:object, a file, cmd:COMMAND; repeatable.",
+    multiple=True,
+    metavar="NAME|FILE|REGEX",
+)
 exclude = option("Leave out implementations matching this.", "-E", "--exclude", metavar="REGEX")
 models = model_option("Vocabulary; repeatable.", multiple=True)
 model = model_option("Vocabulary.", default=DEFAULT_MODEL)
@@ -201,23 +205,30 @@ def matches(expression: str | None, name: str) -> bool:
         raise click.UsageError(f"{expression!r} is not a regular expression: {error}") from None
 
 
-def choose_implementations(include: str | None, exclude: str | None) -> list[str]:
-    """Return our own and the production implementations, or those -e matches; peers and plug-ins only when matched."""
-    chosen = impls.default_names() if include is None else [n for n in impls.names() if matches(include, n)]
-    chosen = [n for n in chosen if exclude is None or not matches(exclude, n)]
-    known = near_and_known(include or "", impls.names())
-    ensure(chosen, f"no implementation is left; {known}")
+def choose_implementations(include: Sequence[str], exclude: str | None) -> list[str]:
+    """Return our own and the production implementations, or those an -e matches; peers and plug-ins only if matched."""
+    for expression in include:
+        is_known = any(matches(expression, name) for name in (*impls.names(), PUBLISHED))
+        ensure(is_known, f"-e {expression!r}: no such implementation; {near_and_known(expression, impls.names())}")
+    known = impls.names() if include else impls.default_names()
+    chosen = [name for name in known if not include or any(matches(expression, name) for expression in include)]
+    chosen = [name for name in chosen if exclude is None or not matches(exclude, name)]
+    ensure(chosen, f"no implementation is left; known: {some_of(impls.names())}")
     return chosen
 
 
-def choose_compared(include: str | None, exclude: str | None) -> list[str]:
-    """Choose as `choose_implementations`; if -e is a target but no implementation, return it and the reference."""
+def choose_compared(include: Sequence[str], exclude: str | None) -> list[str]:
+    """Choose as `choose_implementations`, then the other targets of -e, beside which the reference runs if alone."""
     from harness.check.classes import REFERENCE
     from harness.targets import is_target
 
-    if include is not None and exclude is None and is_target(include):
-        return [REFERENCE, include]
-    return choose_implementations(include, exclude)
+    targets = list(dict.fromkeys(name for name in include if is_target(name)))
+    names = [name for name in include if name not in targets]
+    for part in (part for expression in names for part in expression.split("|")):
+        ensure(not is_target(part), f"{part} is a file or a command, not an expression; give it an -e of its own")
+    if targets and not names:
+        return [REFERENCE, *targets]
+    return [*choose_implementations(names, exclude), *targets]
 
 
 def say(line: str, *, err: bool = False) -> None:

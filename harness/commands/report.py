@@ -34,7 +34,7 @@ class Report(Verb):
     names: tuple[str, ...] = option(
         "Only this table, such as ranking; repeatable.", "--table", multiple=True, metavar="NAME"
     )
-    implementation: str | None = options.implementation
+    implementations: tuple[str, ...] = options.implementations
     exclude: str | None = options.exclude
     workload: str | None = option("Only workloads whose name matches.", "-w", "--workload", metavar="REGEX")
     format: Format = option(None, type=click.Choice(_FORMATS), default="text")
@@ -76,7 +76,7 @@ class Report(Verb):
             from harness.records import write_atomically
             from harness.report.page.runs import render_page
 
-            chooses = (self.implementation, self.exclude, self.workload) != (None, None, None)
+            chooses = (self.implementations, self.exclude, self.workload) != ((), None, None)
             options.ensure(not chooses, "-e, -E and -w choose what tables show; --html shows the whole run")
             page = render_page(folders)
             write_atomically(self.html, page.encode("utf-8", "backslashreplace"))
@@ -102,9 +102,8 @@ class Report(Verb):
         return {"workloads": chosen}
 
     def _is_named(self, implementation: str) -> bool:
-        return options.matches(self.implementation, implementation) and (
-            self.exclude is None or not options.matches(self.exclude, implementation)
-        )
+        is_included = any(options.matches(chosen, implementation) for chosen in self.implementations or (None,))
+        return is_included and (self.exclude is None or not options.matches(self.exclude, implementation))
 
     def _is_chosen(self, record: AnyRecord) -> bool:
         """Return whether the options choose the record's implementations and its workload, if it has one."""

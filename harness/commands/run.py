@@ -35,7 +35,7 @@ class Run(Verb):
     instead and fits the exponent of time against length: 1 is linear, 2 quadratic.
     """
 
-    implementation: str | None = options.implementation
+    implementations: tuple[str, ...] = options.implementations
     exclude: str | None = options.exclude
     include: tuple[str, ...] = option(
         "Workloads whose name matches; repeatable.", "-w", "--workload", multiple=True, metavar="REGEX"
@@ -83,11 +83,11 @@ class Run(Verb):
         from harness.report.layout import render
         from harness.report.tables.growth import scaling_table
 
-        chosen = ("implementation", "exclude", "models", "out", "resume")
+        chosen = ("implementations", "exclude", "models", "out", "resume")
         options.ensure_alone(self, "scale", *chosen, "families", "doublings", "rounds", "limit")
         families = tuple(dict.fromkeys(self.families)) or FAMILIES
         scale = Scale(
-            implementations=tuple(options.choose_implementations(self.implementation, self.exclude)),
+            implementations=tuple(options.choose_implementations(self.implementations, self.exclude)),
             model=self.models[0] if self.models else DEFAULT_MODEL,
             families=ADVERSARIAL if ALL_FAMILIES in families else families,
             sizes=tuple(1024 << step for step in range(self.doublings + 1)),
@@ -149,7 +149,7 @@ class Run(Verb):
         from harness.records import read_records
         from harness.report.tables import render_terminal
 
-        chosen = options.choose_compared(self.implementation, self.exclude)
+        chosen = options.choose_compared(self.implementations, self.exclude)
         workloads = select(
             load_workloads(models=self.models, corpora=self.corpora),
             profile=None if self.include else self.profile,
@@ -160,8 +160,8 @@ class Run(Verb):
         profile = replace(profile, openings=self.openings or profile.openings)
         plan = Plan(profile=profile, implementations=tuple(chosen), workloads=tuple(workloads), seed=self.seed)
         click.echo(
-            f"{len(workloads)} workloads, {len(chosen)} implementations, {plural(plan.profile.openings, 'opening')}: "
-            f"about {max(1, round(estimate_seconds(plan) / 60))} min",
+            f"{plural(len(workloads), 'workload')}, {plural(len(chosen), 'implementation')}, "
+            f"{plural(plan.profile.openings, 'opening')}: about {max(1, round(estimate_seconds(plan) / 60))} min",
             err=True,
         )
         if self.dry_run:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from harness.commands import options
-from harness.printable import printable
+from harness.printable import printable, token_shown
+from harness.report.wording import size
 from impls import Model
 from impls.core.counts import PieceCounts, added
 from impls.core.text.patterns import name_of
@@ -56,7 +57,7 @@ def first_tokens(model: Model, n_kept: int, n_shown: int) -> list[dict[str, Any]
     """Return id, token and count of the first tokens learned after the `n_kept` merges that training began with."""
     counts = model.merge_counts
     return [
-        {"id": i, "token": _readable(model.tokens[i] or b""), "count": None if counts is None else counts[rank]}
+        {"id": i, "token": token_shown(model.tokens[i] or b""), "count": None if counts is None else counts[rank]}
         for rank, i in enumerate(model.merge_results[n_kept : n_kept + n_shown], n_kept)
     ]
 
@@ -66,18 +67,10 @@ def learned(document: Mapping[str, Any], model: Model) -> str:
     shown: list[str] = []
     if first := document["first_tokens"]:
         shown += [options.table([list(row.values()) for row in first], ["id", "token", "count"]), ""]
-    kept = f", {document['n_kept_merges']} of them kept" if document["extended"] else ""
-    size = f"{document['n_merges']} merges{kept}, {model.vocab_size} ids"
-    shown.append(f"{size}, learned in {document['seconds']:.2f} s from {document['n_bytes']} bytes")
+    kept = f", {document['n_kept_merges']:,} of them kept" if document["extended"] else ""
+    n_ids = f"{document['n_merges']:,} merges{kept}, {model.vocab_size:,} ids"
+    shown.append(f"{n_ids}, learned in {document['seconds']:.2f} s from {size(document['n_bytes'])}")
     if (short := document["why_short"]) is not None:
         asked_for = document["vocab_size_asked_for"]
-        shown.append(printable(f"ended {asked_for - model.vocab_size} ids short of {asked_for}: {short}"))
+        shown.append(printable(f"ended {asked_for - model.vocab_size:,} ids short of {asked_for:,}: {short}"))
     return "\n".join(shown)
-
-
-def _readable(token: bytes) -> str:
-    r"""Return a token as a Python literal: ' ev', or b' \xd7' if it is not a whole text."""
-    try:
-        return repr(token.decode())
-    except UnicodeDecodeError:
-        return repr(token)

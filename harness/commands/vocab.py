@@ -11,6 +11,7 @@ import click
 from harness.commands import options
 from harness.commands.verb import Verb, argument, flag, option
 from harness.lint import FINDINGS
+from harness.printable import token_shown
 from harness.progress import progress
 from harness.targets import DEFAULT_MODEL
 from impls.core.model.model import Model
@@ -66,7 +67,7 @@ class Vocab(Verb):
             part = self.find.encode("utf-8", "surrogatepass")
             chosen += [i for i, token in by_id.items() if part in token]
         chosen += _learned_ids(model)[: self.show]
-        tokens = {i: repr(by_id[i].decode("utf-8", "backslashreplace")) for i in chosen}
+        tokens = {i: token_shown(by_id[i]) for i in chosen}
         about = _about(self.model, model) | ({} if file is None else file.document())
         rows = [[key.replace("_", " "), _cell(value)] for key, value in about.items() if value or value == 0]
         lines = [options.table(rows, ["", ""])]
@@ -132,7 +133,7 @@ def _health(name: str, model: Model) -> Health:
     from harness.lint.report import health
     from harness.measure.token_use import fastest
 
-    with progress(f"looking into {name}"):
+    with progress(f"examining {name}"):
         return health(name, fastest(model))
 
 
@@ -141,11 +142,11 @@ def _shown_health(found: Health, fail_on: Sequence[str]) -> str:
     lines = [f"{found.name}: {len(found.reach.tokens):,} tokens, by {found.tokenizer.name}"]
     lines += ["", options.table(list(_findings(found)), ["finding", "tokens", "means", "first"]), ""]
     unreached = [one for one in found.reach.unreached if not one.is_unused_byte]
-    rows = [(one.id, _quoted(one.token), _ids(one.ids), one.rule, one.why) for one in unreached]
+    rows = [(one.id, token_shown(one.token), _ids(one.ids), one.rule, one.why) for one in unreached]
     lines += _section("Not reached", ["id", "token", "its text gives", "rule", "why"], rows)
     tokens = found.reach.tokens
     around = [
-        (i, _quoted(tokens[i]), _ids(one.ids), _quoted(one.text.encode()))
+        (i, token_shown(tokens[i]), _ids(one.ids), token_shown(one.text.encode()))
         for i, one in found.reach.elsewhere.items()
         if one.ids is not None and found.tokenizer.model.sentencepiece is None
     ]
@@ -162,7 +163,7 @@ def _findings(found: Health) -> Iterator[tuple[str, str, str, str]]:
             finding,
             f"{len(ids):,}",
             FINDINGS[finding],
-            " ".join(_quoted(found.reach.tokens[i]) for i in ids[:_N_EXAMPLES]),
+            " ".join(token_shown(found.reach.tokens[i]) for i in ids[:_N_EXAMPLES]),
         )
 
 
@@ -175,7 +176,3 @@ def _section(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any]]) 
 
 def _ids(ids: Iterable[int] | None) -> str:
     return "—" if ids is None else " ".join(map(str, ids))
-
-
-def _quoted(token: bytes) -> str:
-    return repr(token.decode("utf-8", "backslashreplace"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ class Corpus:
     """A named sequence of documents, read lazily; each pass reads them again."""
 
     name: str
-    source: Source
+    source: Source = field(repr=False)
     has_split: bool
     """Whether training should exclude its held-out part by default, as for real corpora. Any corpus can be split."""
     split: Split | None = None

@@ -13,6 +13,7 @@ from harness.data.catalogue import Vocabulary, vocabularies, vocabulary_named
 from harness.data.errors import DataError
 from harness.data.fetching import ensure, is_fetched, read_item
 from harness.data.hub import PREFIX, hub_tokenizer_file
+from impls.core.arguments import wrong_type
 from impls.core.errors import UnknownName, near_and_known
 from impls.core.model.model import Model
 
@@ -26,6 +27,8 @@ def load_model(name_or_path: str | Path, pattern: str | Sequence[str] | None = N
     `pattern` replaces that of the model: a name or an expression; a rank file has none of its own.
     Raise `UnknownName` listing the known names, `DataError` if it is unavailable, `InvalidFile` for a bad file.
     """
+    if not isinstance(name_or_path, str | os.PathLike):
+        raise wrong_type("model", "a name or a path", name_or_path)
     name = str(name_or_path)
     if not name.strip():
         raise UnknownName("model", name, model_names())
@@ -52,7 +55,7 @@ def load_model(name_or_path: str | Path, pattern: str | Sequence[str] | None = N
 
 
 def model_file(name_or_path: str | Path) -> Path | None:
-    """Return the file or folder that `load_model` reads a model from; None if it is not at hand."""
+    """Return the file or folder that `load_model` reads a model from; None if it is not available."""
     name = str(name_or_path)
     if isinstance(name_or_path, str):
         vocabulary = vocabulary_named(name)

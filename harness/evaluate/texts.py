@@ -28,7 +28,7 @@ _ASCII_WORD = re.compile(
     r"(?<!\w)_*+[a-z\d]\w*+(?:(?:(?<=[a-z])[:.'](?=[a-z])|(?<=\d)[,;.'](?=\d))\w++)*+", re.ASCII | re.IGNORECASE
 )
 _FLAG_LETTERS = dict.fromkeys(range(0x1F1E6, 0x1F200), "\U0001d300")
-"""Maps regional indicators, which are no words and take `regex` quadratic time, to another character of four bytes."""
+"""Maps regional indicators, which are not words and take `regex` quadratic time, to another character of four bytes."""
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
 """Characters of scripts written without spaces between words."""
 _MOST_PARTS = 300_000

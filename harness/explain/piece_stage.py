@@ -20,7 +20,7 @@ from harness.unicode_versions import with_older
 _AROUND = 12
 """Bytes shown on both sides of the first differing token."""
 _CONTEXT = 40
-"""Characters on both sides of it in which newer ones are sought."""
+"""Characters on both sides of it in which newer ones are searched for."""
 
 
 def pieces_or_merges(a: Observation, b: Observation) -> StageDifference:

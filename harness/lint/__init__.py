@@ -12,4 +12,4 @@ FINDINGS = {
     "duplicate-nfkc": "the same text as another, in NFKC",
     "unused-byte": "a byte that UTF-8 never has",
 }
-"""Kind of finding -> what it means. A vocabulary over bytes has 13 unused bytes, which is no fault of it."""
+"""Kind of finding -> what it means. A vocabulary over bytes has 13 unused bytes, which is not a fault."""

@@ -2,7 +2,7 @@
 
 A token that its own text encodes to is reached. Any other is put between characters of different classes; if the ids of
 such a text contain it, it is reached. A remaining token is unreachable if `proofs` has a proof; otherwise it is
-reported as not found, with the number of texts tried, which is no proof.
+reported as not found, with the number of texts tried, which is not a proof.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class RecordWriter:
             if has_resume
             else "name another --out"
         )
-        self._advice = "go on with --resume" if has_resume else "start again"
+        self._advice = "continue with --resume" if has_resume else "start again"
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(folder / f".{file}.lock")
         try:
@@ -149,4 +149,4 @@ def read_machine(folder: Path) -> dict[str, Any]:
     try:
         return msgspec.json.decode(content, type=dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise RecordError(f"{path}: is damaged: {error}; restore it, or delete it to go on without it") from None
+        raise RecordError(f"{path}: is damaged: {error}; restore it, or delete it to continue without it") from None

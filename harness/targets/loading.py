@@ -34,23 +34,27 @@ def load_named(name: str, model: Callable[[], Model] | None) -> object:
     """
     place, path = split_object(name)
     module = _module(name, place)
-    found = _attribute(name, module, path) if path else _only_tokenizer(name, module)
-    if not isinstance(found, type) and hasattr(found, "encode") and hasattr(found, "decode"):
-        return found
-    if not callable(found):
-        raise NotLoadable(f"{name}: {_lacking(found)}, and is not callable")
+    target = _attribute(name, module, path) if path else _only_tokenizer(name, module)
+    if not isinstance(target, type) and _is_tokenizer(target):
+        return target
+    if not callable(target):
+        raise NotLoadable(f"{name}: {_lacking(target)}, and is not callable")
     try:
-        made: object = found(model()) if model is not None and _needs_argument(found) else found()
+        tokenizer: object = target(model()) if model is not None and _needs_argument(target) else target()
     except (KeyboardInterrupt, Unsupported):
         raise
     except BaseException as error:
         if isinstance(error, TypeError) and error.__traceback__ is not None and error.__traceback__.tb_next is None:
             hint = "name an instance, or a class or function that takes the model or nothing"
             raise NotLoadable(f"{name}: {error}; {hint}") from None
-        raise NotLoadable(f"{name}: making it raised {describe(error)}") from None
-    if not (hasattr(made, "encode") and hasattr(made, "decode")):
-        raise NotLoadable(f"{name}: {_lacking(made)}")
-    return made
+        raise NotLoadable(f"{name}: calling it raised {describe(error)}") from None
+    if not _is_tokenizer(tokenizer):
+        raise NotLoadable(f"{name}: {_lacking(tokenizer)}")
+    return tokenizer
+
+
+def _is_tokenizer(value: object) -> bool:
+    return hasattr(value, "encode") and hasattr(value, "decode")
 
 
 def _module(name: str, place: str) -> ModuleType:
@@ -70,7 +74,7 @@ def _module(name: str, place: str) -> ModuleType:
             why = f"there is no module {missing} here or on PYTHONPATH"
         else:
             why = f"raised {describe(error)}"
-        raise NotLoadable(f"{name}: the module {place!r} cannot be imported: {why}") from None
+        raise NotLoadable(f"{name}: cannot be imported: {why}") from None
 
 
 def _of_file(file: Path) -> ModuleType:
@@ -94,23 +98,22 @@ def _only_tokenizer(name: str, module: ModuleType) -> Any:
     """Return the one class or instance with encode and decode that the module defines, or the module if it has both."""
     if callable(getattr(module, "encode", None)) and callable(getattr(module, "decode", None)):
         return module
-    found = {
+    tokenizers = {
         key: value
         for key, value in vars(module).items()
-        if not key.startswith("_") and not inspect.ismodule(value) and hasattr(value, "encode")
-        if hasattr(value, "decode") and not isinstance(value, str | bytes | bytearray)
+        if not key.startswith("_") and not inspect.ismodule(value) and _is_tokenizer(value)
         if getattr(value if isinstance(value, type) else type(value), "__module__", "") == module.__name__
     }
-    if len(found) == 1:
-        return next(iter(found.values()))
-    what = f"{len(found)} objects ({', '.join(found)})" if found else "nothing"
+    if len(tokenizers) == 1:
+        return next(iter(tokenizers.values()))
+    what = f"{len(tokenizers)} objects ({', '.join(tokenizers)})" if tokenizers else "nothing"
     raise NotLoadable(f"{name}: defines {what} with encode and decode; name one as {name}:OBJECT")
 
 
-def _lacking(found: object) -> str:
-    missing = next(method for method in ("encode", "decode") if not hasattr(found, method))
+def _lacking(value: object) -> str:
+    missing = next(method for method in ("encode", "decode") if not hasattr(value, method))
     needed = "encode(str) -> list[int] and decode(list[int]) -> str are needed"
-    return f"{type(found).__name__} has no method {missing}; {needed}"
+    return f"{type(value).__name__} has no method {missing}; {needed}"
 
 
 def _needs_argument(factory: Any) -> bool:
@@ -133,10 +136,10 @@ def load_tokenizer(name: str, model: impls.Model) -> impls.Tokenizer:
     spec = TargetSpec.parse(name)
     if spec.kind == "file":
         return impls.load(spec.words[0], impls.Model.load(Path(spec.words[1])))
-    found = load_object(name, model)
-    if isinstance(found, impls.Tokenizer):
-        return found
-    return wrap(name, lambda model: found)(model)  # type: ignore[arg-type, return-value]
+    tokenizer = load_object(name, model)
+    if isinstance(tokenizer, impls.Tokenizer):
+        return tokenizer
+    return wrap(name, lambda model: tokenizer)(model)  # type: ignore[arg-type, return-value]
 
 
 def load_object(name: str, model: impls.Model | None) -> object:
@@ -162,7 +165,7 @@ class _Command(Minimal):
             raise NotLoadable(f"{spec.name}: {error}") from None
         except FailedError as error:
             if error.failed.outcome.ends_process:  # a command need not support `describe`
-                raise NotLoadable(f"{spec.name}: it does not start: {error.failed}") from None
+                raise NotLoadable(f"{spec.name}: does not start: {error.failed}") from None
 
     def _ask(self, operation: str, **arguments: Any) -> Any:
         answer = self._session.ask(operation, shape=SHAPES[operation], **arguments)

@@ -34,7 +34,7 @@ class _Library(NamedTuple):
 
 
 def library_of_model(name: str | Path) -> str | None:
-    """Return the library that a model's file belongs to; None if it is of another format, or not at hand."""
+    """Return the library that a model's file belongs to; None if it is of another format, or not available."""
     try:
         path = published_file(name)
         return None if path is None else library_of(read_bytes(path))
@@ -43,7 +43,7 @@ def library_of_model(name: str | Path) -> str | None:
 
 
 def published_file(name: str | Path) -> Path | None:
-    """Return the file that "as published" reads; None if it is not at hand."""
+    """Return the file that "as published" reads; None if it is not available."""
     path = model_file(name)
     if path is not None and path.is_dir():
         path = path / "tokenizer.json"

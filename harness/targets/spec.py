@@ -60,21 +60,21 @@ class TargetSpec:
             return _file(target, library)
         if target in impls.names():
             return TargetSpec("entry-point", target, (target, model))
-        if (found_file := _FILE_OBJECT.fullmatch(target)) and not Path(found_file["file"]).is_file():
-            raise NotLoadable(f"{target}: there is no file {found_file['file']}")
-        if found_file or _OBJECT.fullmatch(target):
+        if (python_file := _FILE_OBJECT.fullmatch(target)) and not Path(python_file["file"]).is_file():
+            raise NotLoadable(f"{target}: there is no file {python_file['file']}")
+        if python_file or _OBJECT.fullmatch(target):
             return TargetSpec("object", target, (target, model))
         if Path(target).is_file():
-            found = runner_of(read_bytes(Path(target)))
-            if found is None:
+            library = runner_of(read_bytes(Path(target)))
+            if library is None:
                 raise NotLoadable(
                     f"{target}: is a file; name the library that runs it as a model, or write "
                     f"{COMMAND_PREFIX}{target} to run it as a command"
                 )
-            return _file(target, found)
+            return _file(target, library)
         close = difflib.get_close_matches(target, impls.names(), 1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        raise NotLoadable(f"{target}: is not a target{hint}; a target is {FORMS}")
+        meant = f"did you mean {close[0]!r}? " if close else ""
+        raise NotLoadable(f"{target}: is not a target; {meant}give {FORMS}")
 
     def command(self) -> list[str]:
         """Return the command that speaks the protocol."""
@@ -112,8 +112,8 @@ def is_target(name: str) -> bool:
 
 def split_object(name: str) -> tuple[str, str]:
     """Return (module or file, path of the object in it); the path is empty if none is given."""
-    if found := _FILE_OBJECT.fullmatch(name):
-        return found["file"], found["object"] or ""
+    if python_file := _FILE_OBJECT.fullmatch(name):
+        return python_file["file"], python_file["object"] or ""
     module, _, path = name.partition(":")
     return module, path
 
@@ -124,7 +124,7 @@ def _command(target: str) -> TargetSpec:
     except ValueError as error:
         raise NotLoadable(f"{target}: is not a valid command: {error}") from None
     if not words:
-        raise NotLoadable(f"{target}: names no command; write {COMMAND_PREFIX}PROGRAM ARGUMENTS")
+        raise NotLoadable(f"{target}: the command is missing; write {COMMAND_PREFIX}PROGRAM ARGUMENTS")
     return TargetSpec("command", words[0], tuple(words))
 
 
@@ -133,5 +133,5 @@ def _file(target: str, library: str) -> TargetSpec:
         raise NotLoadable(f"{target}: there is no such model file")
     if library not in impls.names():
         known = near_and_known(library, impls.names())
-        raise NotLoadable(f"{library}: is not an implementation that could run {target}; {known}")
+        raise NotLoadable(f"{library}: is not an implementation to run {target}; {known}")
     return TargetSpec("file", f"{Path(target).name} by {library}", (library, target))

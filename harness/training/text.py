@@ -67,7 +67,7 @@ class TrainingText:
             return replace(counts, sources=(CountedSource(name, corpus.n_bytes, corpus.digest),))
         files = self._files(name)
         sizes = [0 if file.path is None else file.path.stat().st_size for file in files]
-        with progress(f"counting {sum(sizes) / 1e6:.1f} MB of {name}", sum(sizes) or None, "bytes") as bar:
+        with progress(f"counting {name}", sum(sizes) or None, "bytes") as bar:
             counts = count_files(
                 TextFiles(files), pattern, progress=bar.advance, memory_limit=memory_limit, executors=executors
             )

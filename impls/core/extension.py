@@ -64,7 +64,7 @@ def trained(implementation: Any, texts: Iterable[str], spec: TrainingSpec) -> Mo
 def extended(implementation: Any, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:
     """Return `model` with the merges that `learn` adds; raise `Unsupported` if there is none, or for this model."""
     if not _overrides(implementation.learn):
-        why = "does not go on from a given model; naive, priority, wordcount and compiled do"
+        why = "does not continue from a given model; naive, priority, wordcount and compiled do"
         raise Unsupported(implementation.name, why)
     start = Extension(implementation.name, model, spec)
     corpus = ExtendedCorpus(start, texts, implementation(start.model).encode_piece)
@@ -105,10 +105,10 @@ class Extension:
 
     def __init__(self, implementation: str, given: Model, spec: TrainingSpec) -> None:
         if (why := why_not_extensible(given)) is not None:
-            raise Unsupported(implementation, f"cannot go on from this model: {why}")
+            raise Unsupported(implementation, f"cannot continue from this model: {why}")
         for field in ("alphabet", "end_of_word"):
             if getattr(spec, field) != getattr(given, field):
-                raise InvalidSpec(field, f"must be {getattr(given, field)!r}, as in the model to go on from")
+                raise InvalidSpec(field, f"must be {getattr(given, field)!r}, as in the model to extend")
         n_ids = 1 + max(i for i, token in enumerate(given.tokens) if token is not None)
         n_reserved = len(spec.reserved)
         self._reserved = spec if n_reserved else None
@@ -116,7 +116,7 @@ class Extension:
             self.first_new_id = max([n_ids, *(i + 1 for i in given.added_tokens.values())])
             used = {i for i, token in enumerate(given.tokens) if token is not None} | {*given.added_tokens.values()}
             if spec.special_ids == "first" and min(used) < n_reserved:
-                raise InvalidSpec("special_ids", "'first' needs ids that the model to go on from uses; choose 'last'")
+                raise InvalidSpec("special_ids", "'first' needs ids that the model to extend uses; choose 'last'")
         else:
             self.first_new_id = given.vocab_size
         listed = given.merges if given.merge_rule == "pairs" else given.recovered_merges[0]
@@ -152,7 +152,7 @@ class Extension:
         for symbol in base_symbols(pieces, self.spec):
             if symbol not in self.model.id_by_token and self.model.unknown is None:
                 raise InvalidSpec(
-                    "alphabet", f"the model to go on from has no token for {symbol.decode()!a}, and no unknown token"
+                    "alphabet", f"the model to extend has no token for {symbol.decode()!a}, and no unknown token"
                 )
 
     def runs(self, ids: Sequence[int]) -> list[list[int]]:

@@ -159,7 +159,7 @@ def write(model: Model) -> bytes:
     if model.end_of_word is not None:
         raise Unsupported(FORMAT, f"it has no symbols that end in {model.end_of_word!r}")
     if why := concatenation_differs(model):
-        raise Unsupported(FORMAT, f"it looks joined text up, which gives other ids here: {why}")
+        raise Unsupported(FORMAT, f"it merges by joined text, which gives other ids here: {why}")
     for token, i in model.id_by_token.items():
         if b"\0" in token and model.alphabet == "chars":
             raise Unsupported(FORMAT, f"it refuses tokens with a null character, as {token!r} (id {i})")

@@ -49,7 +49,7 @@ def written_text(tokenizer: Coder, text: str, ids: Ids, *, begins: bool) -> Writ
     if any(first in written for first in model.derived(_firsts_of_user_defined)):
         return None
     with suppress(UnicodeEncodeError):  # surrogates are encoded as other characters
-        _ = text.isascii() or text.encode()
+        _ = written.isascii() or written.encode()
         known = WrittenText(tokenizer, written, ids, begins=begins)
         return known if known.is_joined else None
     return None

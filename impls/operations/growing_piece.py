@@ -1,4 +1,4 @@
-"""The tail of a growing text whose long last piece goes on: an append costs time by what is new.
+"""The tail of a growing text whose long last piece continues: an append costs time by what is new.
 
     "…aaab" + "c"    the last token of "…aaabc" is "abc", after the last token of "…aa": the ids change from there
 

@@ -19,7 +19,7 @@ class Riptoken(Peer):
     """`riptoken.CoreBPE` over the model's ranks."""
 
     name: ClassVar[str] = "riptoken"
-    summary: ClassVar[str] = "Rust: tiktoken's interface, looks joined bytes up"
+    summary: ClassVar[str] = "Rust: tiktoken's interface, merges by joined bytes"
 
     def _load(self, model: Model) -> Calls:
         found = riptoken.CoreBPE(ranks_for(self.name, model), {}, one_pattern_of(model))

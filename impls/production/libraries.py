@@ -82,7 +82,7 @@ def ranks_for(name: str, model: Model) -> dict[bytes, int]:
     except Unsupported as error:
         raise Unsupported(name, error.reason) from None
     if why := concatenation_differs(model):
-        raise Unsupported(name, f"it looks joined bytes up, which gives other ids here: {why}")
+        raise Unsupported(name, f"it merges by joined bytes, which gives other ids here: {why}")
     return ranks
 
 

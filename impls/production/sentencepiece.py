@@ -49,7 +49,7 @@ class SentencePiece(Tokenizer):
     """`sentencepiece.SentencePieceProcessor`, called for each piece the pattern cuts."""
 
     name: ClassVar[str] = "sentencepiece"
-    summary: ClassVar[str] = "Google's library: C++, looks joined text up; split by us; has a trainer"
+    summary: ClassVar[str] = "Google's library: C++, merges by joined text; split by us; has a trainer"
     kind: ClassVar[Literal["production"]] = "production"
 
     def __init__(self, model: Model) -> None:
@@ -58,7 +58,7 @@ class SentencePiece(Tokenizer):
         if model.end_of_word is not None:
             raise Unsupported(self.name, f"it has no symbols that end in {model.end_of_word!r}")
         if why := concatenation_differs(model):
-            raise Unsupported(self.name, f"it looks joined text up, which gives other ids here: {why}")
+            raise Unsupported(self.name, f"it merges by joined text, which gives other ids here: {why}")
         self._processor = _processor(model, as_written=not self.normalizes)
         self._whole = _pieces_it_would_not_make(model)
         self._has_null = model.alphabet == "chars" and b"\0" in model.id_by_token

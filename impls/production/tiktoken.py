@@ -37,7 +37,7 @@ class Tiktoken(Tokenizer):
     """`tiktoken.Encoding` with the model's own ranks."""
 
     name: ClassVar[str] = "tiktoken"
-    summary: ClassVar[str] = "OpenAI's library: Rust, looks joined bytes up; trains by its educational twin"
+    summary: ClassVar[str] = "OpenAI's library: Rust, merges by joined bytes; trains by its educational twin"
     kind: ClassVar[Literal["production"]] = "production"
     surrogate_errors = (UnicodeEncodeError,)  # the library replaces surrogates itself, as we do
 

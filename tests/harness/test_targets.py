@@ -73,6 +73,10 @@ def test_every_verb_takes_the_same_forms(folder: Path, bpebench: Any, here: None
     assert (fuzzed.status, f"{form} differs from priority" in fuzzed.out) == (1, True), fuzzed
     checked = bpebench("check", "-e", other, "-m", "small.json", "-c", "samples/en", "--max-bytes", "300")
     assert (checked.status, f"priority and {other} differ" in checked.out) == (1, True), checked
+    both = bpebench("check", "-e", other, "-e", "naive", "-m", "small.json", "-c", "samples/en", "--max-bytes", "300")
+    assert (both.status, f"naive and {other} differ" in both.out, "priority" in both.out) == (1, True, False), both
+    joined = bpebench("check", "-e", f"{other}|naive", "-m", "small.json", "-c", "samples/en")
+    assert (joined.status, f"{other} is a file or a command, not an expression" in joined.err) == (2, True), joined
     judged = bpebench("conform", third, "-m", "small.json", "--check", "ids")
     assert (judged.status, "ids · pieces or merges" in judged.out) == (1, True), judged
 

@@ -49,7 +49,7 @@ def test_what_cannot_be_done_is_refused_before_a_text_is_read(name: str) -> None
     texts = (pytest.fail("a text was read") for _ in range(1))
     with pytest.raises(InvalidPattern, match="capturing group"):
         impls.train(name, texts, TrainingSpec(vocab_size=300), superword_from=280, superword_pattern="(a)")
-    with pytest.raises(Unsupported, match=f"^{name}: does not go on from a model, which learning superwords takes"):
+    with pytest.raises(Unsupported, match=f"^{name}: does not continue from a model, which learning superwords needs"):
         impls.train(name, texts, TrainingSpec(vocab_size=300), superword_from=280)
     for superword_from, problem in (
         (301, "vocab_size: 300 is below the 301 ids that superwords follow"),

@@ -58,7 +58,7 @@ def _encode(case: Case, text: str) -> None:
             return
         if case.client.decode(got) == text:
             return
-        reason = "it answers where the reference refuses, but the text does not come back"
+        reason = "it answers where the reference refuses, but its ids do not decode to the text"
     elif got == expected or (isinstance(got, Failed) and has_surrogate(text) and not got.outcome.ends_process):
         return
     elif isinstance(got, Failed):

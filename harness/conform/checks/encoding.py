@@ -1,4 +1,4 @@
-"""Are the ids those of the reference on every kind of text, do texts come back, are values plain?"""
+"""Are the ids those of the reference on every kind of text, do ids decode to their text, are values plain?"""
 
 from __future__ import annotations
 

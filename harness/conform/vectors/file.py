@@ -64,7 +64,7 @@ class Vectors(msgspec.Struct, frozen=True):
 
 
 class BadVectors(BPEError):
-    """Raised for a file that is no file of vectors; names the line."""
+    """Raised for a file that is not a file of vectors; names the line."""
 
 
 def tokens_sha256(model: Model) -> str:

@@ -24,7 +24,7 @@ State = tuple[int, ...]
 
 
 class Runs:
-    """Decides where the last piece of a text certainly goes on.
+    """Decides where the last piece of a text certainly continues.
 
     A state is a number for each stage, which stands for a set of its automaton's.
     """
@@ -36,7 +36,7 @@ class Runs:
         """Return a place from which on all of `text` is in its last piece, and the state after it.
 
         At most `most` characters are read at first, then all. The place is 0 only if the text begins a piece. None if
-        it cannot be told, or more text always ends a piece.
+        it is unknown, or more text always ends a piece.
         """
         return self.last_from(text, max(0, len(text) - most)) or self.last_from(text, 0)
 
@@ -57,7 +57,7 @@ class Runs:
         return None if min(after) < 0 else after
 
     def matches_before(self, state: State, character: str) -> bool:
-        """Return whether, in a text that goes on with a character, the last piece reaches at least up to it."""
+        """Return whether, in a text that continues with a character, the last piece reaches at least up to it."""
         return all(stage.matches_before(one, character) for stage, one in zip(self._stages, state, strict=True))
 
     def is_certain(self, state: State) -> bool:
@@ -92,7 +92,7 @@ class _StageRuns:
             return first, start
         place, states = first, (start, start)
         classes = self._stage.classes_of(text[first:])
-        begins = np.flatnonzero(np.append(True, classes[1:] != classes[:-1])[: len(classes)])
+        begins = np.flatnonzero(np.diff(classes, prepend=self._stage.end))
         for of, (begin, end) in zip(classes[begins].tolist(), pairwise((*begins.tolist(), len(classes))), strict=True):
             for at in range(begin, end):
                 following, ends = self._read.get((states, of)) or self._read_class(states, of)
@@ -125,7 +125,7 @@ class _StageRuns:
         return state if self._may_end[state] else -1
 
     def matches_before(self, state: int, character: str) -> bool:
-        """Return whether, in a text that goes on with a character, the last piece reaches at least up to it."""
+        """Return whether, in a text that continues with a character, the last piece reaches at least up to it."""
         of = self._class(character)
         return all(self._rows[one][of] & (MATCH_BEFORE | CUT) for one in self._sets[state])
 

@@ -16,6 +16,7 @@ from difflib import get_close_matches
 
 import regex
 
+from impls.core.arguments import wrong_type
 from impls.core.errors import InvalidPattern, UnknownName, plural
 from impls.core.text.stages import DROPS_MATCHES, DROPS_REST, drops_text, pattern_of
 from impls.core.text.unicode_16 import as_unicode_16, stand_ins
@@ -126,8 +127,10 @@ def resolve(pattern: str | Sequence[str]) -> tuple[str, ...]:
         if pattern not in NAMED and _WORD.fullmatch(pattern) and get_close_matches(pattern, NAMED):
             raise UnknownName("pattern", pattern, list(NAMED))
         stages = NAMED.get(pattern, (pattern,))
-    else:
+    elif isinstance(pattern, Sequence):
         stages = tuple(pattern)
+    else:
+        raise wrong_type("pattern", "a name, an expression or several expressions", pattern)
     if len(stages) > _MAX_STAGES:
         raise InvalidPattern(f"{len(stages)} split stages; at most {_MAX_STAGES} are taken")
     Splitter(stages)

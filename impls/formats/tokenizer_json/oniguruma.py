@@ -11,7 +11,12 @@ Most of a pre-tokenization pattern means the same in both. The rest is translate
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Iterator
+from functools import lru_cache
 from re import _parser  # type: ignore[attr-defined]  # which knows how long matches are
+
+import regex
 
 from impls.core.errors import InvalidPattern
 from impls.core.text.patterns import NAMED, check_size
@@ -114,3 +119,34 @@ def _in_class(part: str, before: list[str]) -> str | None:
     if part.startswith("[") or (part in "&|~-" and before[-1:] == [part]):
         return None
     return part
+
+
+@lru_cache(maxsize=128)
+def leaves_nothing_out(stage: str) -> bool:
+    """Return whether `stage` (in our dialect) matches all of any text, without empty matches, by trial.
+
+    The trials are all code points in order (all of the small scripts, every 61st of the rest) and every sequence of
+    three representative characters: enough for patterns of classes and short look-around. If the result is wrong,
+    splitting some text raises an error; no text is split wrongly. Raise `InvalidPattern` for catastrophic backtracking.
+    """
+    expression = regex.compile(stage)
+    end = time.thread_time() + _TRIAL_SECONDS
+    for text in _trials():
+        try:
+            parts = expression.findall(text, timeout=max(end - time.thread_time(), 0.001))
+        except TimeoutError:
+            raise InvalidPattern(f"the pattern takes too long on a text of {len(text)} characters: {stage}") from None
+        if sum(map(len, parts)) != len(text) or not all(parts):
+            return False
+    return True
+
+
+_TRIAL_SECONDS = 1.0
+_KINDS = "aZé\u0301א5½_'’/!(€\u00ad\u0000\u0378 \t\n\r\u3000中😀"
+
+
+def _trials() -> Iterator[str]:
+    for first in _KINDS:
+        for second in _KINDS:
+            yield from (first + second + third for third in _KINDS)
+    yield "".join(map(chr, (*range(0x3400), *range(0x3400, 0xD800, 61), *range(0xE000, 0x110000, 61))))

@@ -8,19 +8,16 @@ stages too.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any
 
 import regex
 
 from impls.core.errors import InvalidModel, InvalidPattern
-from impls.core.pattern.syntax import NotExpressible
-from impls.core.pattern.tables import covers_all, split_tables
 from impls.core.text import stages as forms
 from impls.core.text.normalization import PREFIX_SPACE
 from impls.core.text.patterns import NAMED
 from impls.core.text.stages import DROPS_ALL, DROPS_MATCHES, DROPS_REST, cut_at, drops_text, without_cuts
-from impls.formats.tokenizer_json.oniguruma import match_lengths, to_oniguruma
+from impls.formats.tokenizer_json.oniguruma import leaves_nothing_out, match_lengths, to_oniguruma
 from impls.formats.tokenizer_json.space_steps import (
     WORDS_STAGE,
     OlderUnicode,
@@ -142,7 +139,7 @@ def _behaving(expression: str, behavior: Any, invert: bool, field: str) -> str:
         return DROPS_ALL if behavior == "Removed" and invert else cut_at(expression)
     if shortest == 0:
         raise InvalidPattern("it may match the empty text as well as characters; write it so that it is one of the two")
-    covers = expression in _KNOWN_TO_COVER or certainly_covers(expression)
+    covers = expression in _KNOWN_TO_COVER or leaves_nothing_out(expression)
     if behavior == "Isolated" or (behavior == "Removed" and invert and covers):
         return expression if covers else with_gaps(expression)
     if behavior == "Removed":
@@ -154,15 +151,6 @@ def _behaving(expression: str, behavior: Any, invert: bool, field: str) -> str:
         return f"(?:{found})+|{between}+"
     goes_before = (behavior == "MergedWithNext") != invert
     return f"{found}{between}*|{between}+" if goes_before else f"{between}*{found}|{between}+"
-
-
-@lru_cache(maxsize=128)
-def certainly_covers(expression: str) -> bool:
-    """Return whether the matches of `expression` are proven to cover every text; if not, a stage for gaps is added."""
-    try:
-        return covers_all(split_tables(expression))
-    except NotExpressible:
-        return False
 
 
 def with_gaps(expression: str) -> str:

@@ -17,7 +17,7 @@ def test_encode_then_decode_gives_back_the_text(bpebench: Any, model_file: Path,
     assert bpebench("decode", *model, stdin=ids.encode()).out == "hello world\n"
     document = json.loads(bpebench("encode", "hello", *model, "--json").out)
     assert "".join(document["tokens"]) == "hello"
-    assert "\\\\xc3" in bpebench("encode", "hello é", *model, "--pieces").out
+    assert r"b'\xc3'" in bpebench("encode", "hello é", *model, "--pieces").out
     assert len(bpebench("encode", "a<s>b", *model, "--allow-special").out.split()) == 3
     assert len(bpebench("encode", "a<s>b", *model, "--special-as-text").out.split()) > 3
     (tmp_path / "bytewise.py").write_text(

@@ -113,7 +113,7 @@ def test_what_a_library_cannot_run_is_refused_with_the_reason(hand_made: HandMad
         ("sentencepiece", two_ways, "merge 1 is not how the lower ranks make that token"),
         ("tiktoken", no_way, "no derivation from lower ranks, the first is id 257"),
         ("sentencepiece", no_way, "no derivation from lower ranks, the first is id 257"),
-        ("tiktoken", other_order, "looks joined bytes up"),
+        ("tiktoken", other_order, "merges by joined bytes"),
         ("tokenizers", foreign, "no equal in Hugging Face's Oniguruma"),
     ]:
         with pytest.raises(Unsupported, match="^" + name) as caught:

@@ -69,7 +69,7 @@ def test_a_byte_level_model_is_written_with_printable_characters() -> None:
     [
         (Model(tokens=(b"a</w>",), alphabet="chars", end_of_word="</w>"), "symbols that end in '</w>'"),
         (Model(tokens=(b"\0", b"a"), alphabet="chars"), "null character"),
-        (Model(tokens=(b"a", b"aa", b"aaa"), merges=((0, 0), (0, 1)), alphabet="chars"), "looks joined text up"),
+        (Model(tokens=(b"a", b"aa", b"aaa"), merges=((0, 0), (0, 1)), alphabet="chars"), "merges by joined text"),
     ],
 )
 def test_what_it_cannot_hold_is_refused(model: Model, reason: str) -> None:

@@ -74,7 +74,7 @@ def test_going_on_with_another_corpus_and_pattern_is_what_the_specification_says
         outside |= {*base_symbols(corpus_pieces(texts, on), on)} - {*base}
         if outside and on.unknown is None:
             for name in EXTENDERS:
-                with pytest.raises(InvalidSpec, match=r"alphabet: the model to go on from has no token for .*unknown"):
+                with pytest.raises(InvalidSpec, match=r"alphabet: the model to extend has no token for .*unknown"):
                     extended(name, begun, texts, on)
             continue
         expected, counts = literally(texts, on, base, as_bytes(begun))  # type: ignore[arg-type]
@@ -109,7 +109,7 @@ def test_special_tokens_of_the_specification_replace_those_of_the_model(name: st
     model = extended(name, begun, ["ab ab cd"], last)
     assert (dict(model.special_tokens), model.unknown_id) == ({"<pad>": 260}, 261)
     assert model.merge_results == (256, 257, 258, 259)
-    with pytest.raises(InvalidSpec, match="special_ids: 'first' needs ids that the model to go on from uses"):
+    with pytest.raises(InvalidSpec, match="special_ids: 'first' needs ids that the model to extend uses"):
         extended(name, begun, ["ab ab"], replace(last, special_ids="first"))
     begun = trained(["ab ab"], vocab_size=260, special_tokens=("<s>", "</s>"), special_ids="first")
     model = extended(name, begun, ["ab ab cd"], replace(last, special_ids="first"))
@@ -164,7 +164,7 @@ def test_texts_that_cannot_be_gone_on_with(name: str) -> None:
     begun = trained(["ab ab"], vocab_size=258)
     for texts in ([], [""], ["a", "ab"]):
         assert extended(name, begun, texts, TrainingSpec(vocab_size=400)) == begun
-    with pytest.raises(InvalidSpec, match=r"TrainingSpec\.alphabet: must be 'bytes', as in the model to go on from"):
+    with pytest.raises(InvalidSpec, match=r"TrainingSpec\.alphabet: must be 'bytes', as in the model to extend"):
         extended(name, begun, ["ab"], TrainingSpec(vocab_size=300, alphabet="chars"))
     begun = trained(["ab ab"], vocab_size=10, alphabet="chars", end_of_word="</w>", unknown="?", pattern="none")
     spec = TrainingSpec(vocab_size=20, alphabet="chars", end_of_word="</w>", pattern="none")
@@ -205,7 +205,7 @@ def test_a_model_that_training_cannot_go_on_from_is_refused_in_a_line(why: str) 
     model, problem = REFUSED[why]
     spec = TrainingSpec(vocab_size=400, alphabet=model.alphabet)
     for name in ("naive", "compiled"):
-        with pytest.raises(Unsupported, match=f"^{name}: cannot go on from this model: .*{problem}") as refused:
+        with pytest.raises(Unsupported, match=f"^{name}: cannot continue from this model: .*{problem}") as refused:
             extended(name, model, ["abc"], spec)
         assert "\n" not in str(refused.value)
 
@@ -213,5 +213,5 @@ def test_a_model_that_training_cannot_go_on_from_is_refused_in_a_line(why: str) 
 @pytest.mark.parametrize("name", sorted({*impls.default_names()} - {*EXTENDERS, "bytelevel"}))
 def test_the_others_refuse_by_name(name: str) -> None:
     begun = trained(["ab ab"], vocab_size=258)
-    with pytest.raises(Unsupported, match=f"^{name}: does not go on from a given model; naive, priority,"):
+    with pytest.raises(Unsupported, match=f"^{name}: does not continue from a given model; naive, priority,"):
         extended(name, begun, ["ab"], TrainingSpec(vocab_size=300))
