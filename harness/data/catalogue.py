@@ -151,13 +151,13 @@ def real_corpora() -> dict[str, RealCorpus]:
     """Map name -> corpus taken from packages, in the order of `corpora.toml`."""
     document = _read("corpora.toml")
     packages = _packages(document["packages"])
-    found: dict[str, RealCorpus] = {}
+    corpora: dict[str, RealCorpus] = {}
     for name, table in document["corpora"].items():
         shared = {key: table[key] for key in ("language", "licence", "description")}
         if "mixed_of" in table:
-            parts = {item.name: (item,) for corpus in found.values() for item in corpus.items}
-            known = parts | {corpus.name: corpus.items for corpus in found.values()}
-            found[name] = RealCorpus(
+            parts = {item.name: (item,) for corpus in corpora.values() for item in corpus.items}
+            known = parts | {corpus.name: corpus.items for corpus in corpora.values()}
+            corpora[name] = RealCorpus(
                 name=name,
                 items=tuple(item for source in table["mixed_of"] for item in known[source]),
                 sha256=table["sha256"],
@@ -170,8 +170,10 @@ def real_corpora() -> dict[str, RealCorpus]:
             total = sum(item.n_bytes for item in items)
             mixed_of = {item.name: item.n_bytes for item in items} if "sha256" in table and len(items) > 1 else {}
             sha256 = table.get("sha256", "") if mixed_of else ""
-            found[name] = RealCorpus(name=name, items=items, sha256=sha256, mixed_of=mixed_of, n_bytes=total, **shared)
-    return found
+            corpora[name] = RealCorpus(
+                name=name, items=items, sha256=sha256, mixed_of=mixed_of, n_bytes=total, **shared
+            )
+    return corpora
 
 
 def _corpus_items(name: str, table: dict[str, Any], packages: dict[str, Package]) -> tuple[Item, ...]:

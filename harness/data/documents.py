@@ -144,11 +144,11 @@ def shared_documents(texts: Iterable[str], trained: Iterable[str]) -> Overlap:
     """Return how many of `texts` are among `trained`, by the first 8 bytes of the SHA-256 of their UTF-8,
     white space stripped; takes 8 bytes of memory for each of `texts`."""
     hashes, times = np.unique(np.frombuffer(b"".join(map(_hash, texts)), np.uint64), return_counts=True)
-    is_found = np.zeros(len(hashes), bool)
+    is_trained_on = np.zeros(len(hashes), bool)
     others = map(_hash, trained)
     while some := b"".join(islice(others, 1 << 16)):
-        is_found |= np.isin(hashes, np.frombuffer(some, np.uint64))
-    return Overlap(int(times.sum()), int(times[is_found].sum()))
+        is_trained_on |= np.isin(hashes, np.frombuffer(some, np.uint64))
+    return Overlap(int(times.sum()), int(times[is_trained_on].sum()))
 
 
 def _hash(text: str) -> bytes:

@@ -73,8 +73,8 @@ def get_encoding(encoding_name: str, implementation: str = "compiled") -> Encodi
     if not isinstance(encoding_name, str):
         raise ValueError(f"encoding_name must be a str, not {encoding_name!r}")
     with _lock:
-        found = _made.get((encoding_name, implementation))
-        if found is None:
+        encoding = _made.get((encoding_name, implementation))
+        if encoding is None:
             if encoding_name not in _ENCODINGS and vocabulary_named(encoding_name) is None:
                 raise UnknownEncoding("encoding", encoding_name, list({**_ENCODINGS, **vocabularies()}))
             vocabulary, specials = _ENCODINGS.get(encoding_name, (encoding_name, None))
@@ -82,10 +82,10 @@ def get_encoding(encoding_name: str, implementation: str = "compiled") -> Encodi
             specials = dict(model.special_tokens if specials is None else specials)
             if encoding_name in _ENCODINGS and (shipped := IN_TIKTOKEN.get(model.pattern)):
                 model = model.with_(pattern=shipped)  # the ids are the same, but not always the end of the last piece
-            found = Encoding.of_model(encoding_name, model, specials, implementation=implementation)
-            found._restored_by = get_encoding, (encoding_name, implementation)
-            _made[encoding_name, implementation] = found
-    return found
+            encoding = Encoding.of_model(encoding_name, model, specials, implementation=implementation)
+            encoding._restored_by = get_encoding, (encoding_name, implementation)
+            _made[encoding_name, implementation] = encoding
+    return encoding
 
 
 def list_encoding_names() -> list[str]:

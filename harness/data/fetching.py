@@ -49,10 +49,10 @@ def items_named(names: Iterable[str] | None) -> list[Item]:
         return list(items.values())
     chosen: dict[str, Item] = {}
     for name in names:
-        whole = vocabulary_named(name) or real_corpora().get(name)
-        if whole is None and name not in items:
+        published = vocabulary_named(name) or real_corpora().get(name)
+        if published is None and name not in items:
             raise UnknownName("corpus or vocabulary", name, [*vocabularies(), *real_corpora()])
-        chosen |= {item.name: item for item in (whole.items if whole else [items[name]])}
+        chosen |= {item.name: item for item in (published.items if published else [items[name]])}
     return list(chosen.values())
 
 

@@ -195,13 +195,13 @@ def members_of(package: Package, file: Path, patterns: Iterable[str]) -> dict[st
     archive that is damaged or too large.
     """
     patterns = list(patterns)
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     left = _MAX_UNPACKED_BYTES
     try:
         for path, content in _members(package, file, patterns):
             with content:
-                found[path] = content.read(left + 1)
-            left -= len(found[path])
+                contents[path] = content.read(left + 1)
+            left -= len(contents[path])
             if left < 0:
                 raise DataError(f"{package.file}: {path}: unpacks to more than {_MAX_UNPACKED_BYTES >> 20} MiB")
     except DataError:
@@ -209,9 +209,9 @@ def members_of(package: Package, file: Path, patterns: Iterable[str]) -> dict[st
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, zlib.error, ValueError, RuntimeError) as error:
         raise DataError(f"{package.file}: cannot be opened: {error}") from None
     for pattern in patterns:
-        if not any(_matches(path, [pattern]) for path in found):
+        if not any(_matches(path, [pattern]) for path in contents):
             raise DataError(f"{package.file}: holds no {pattern}")
-    return found
+    return contents
 
 
 def _members(package: Package, file: Path, patterns: list[str]) -> Iterator[tuple[str, IO[bytes]]]:

@@ -23,16 +23,16 @@ def matching_files(pattern: str) -> list[Path]:
         raise DataError(f"{pattern}: a symbolic link to {path.readlink()}, which leads to no file")
     try:
         if path.is_dir():
-            found = sorted(
+            paths = sorted(
                 file for file in path.rglob("*") if not any(p[0] == "." for p in file.relative_to(path).parts)
             )
         elif path.exists():
             return [path]
         else:
-            found = sorted(map(Path, glob.glob(pattern, recursive=True)))  # noqa: PTH207 (Path.glob takes no absolute one)
+            paths = sorted(map(Path, glob.glob(pattern, recursive=True)))  # noqa: PTH207 (Path.glob takes no absolute one)
     except (OSError, ValueError) as error:
         raise DataError(f"{pattern!a}: cannot be a path: {error}") from None
-    files = [file for file in found if file.is_file()]
+    files = [file for file in paths if file.is_file()]
     if not files:
         raise DataError(f"{pattern}: {'holds no files' if path.is_dir() else 'there is no such file'}")
     return files
