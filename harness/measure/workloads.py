@@ -220,7 +220,7 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             name="quick", openings=2, rounds=6, slow_openings=1, slow_rounds=2, copies=False, time_limit_seconds=15
         ),
-        Profile(name="default", openings=12, rounds=24, slow_openings=4, slow_rounds=6, pass_seconds=0.01),
+        Profile(name="default", openings=12, rounds=28, slow_openings=4, slow_rounds=6, pass_seconds=0.01),
         Profile(name="rigorous", openings=40, rounds=25, slow_openings=6, slow_rounds=10, time_limit_seconds=120),
     )
 }
