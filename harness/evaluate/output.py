@@ -11,6 +11,7 @@ from harness.printable import printable
 from harness.report.round_trips import named
 from harness.report.table import Table, grouped, table_of
 from harness.report.wording import percent, plus_minus
+from impls.core.errors import plural
 
 _LANGUAGES = ("pivot", "worst_language", "best_language")
 _HEAD = ("model", "corpus", "language")
@@ -43,7 +44,7 @@ def _corpus_table(rows: Sequence[EvaluationRow]) -> Table:
         "evaluation",
         [_table_row(row) for row in rows],
         without=hidden,
-        what=f"{printable(first.corpus)}{language}: {n_documents:,} documents, {n_bytes:,} bytes",
+        what=f"{printable(first.corpus)}{language}: {plural(n_documents, 'document')}, {n_bytes:,} bytes",
         finding="".join(f"\n{line}." for line in _compared(rows)),
         cost="" if "cost" in hidden else " Cost in the currency of the price.",
         lossy=" A lossy vocabulary is not ranked: it keeps less of the text." if rows[-1].rank is None else "",

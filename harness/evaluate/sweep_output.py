@@ -12,6 +12,7 @@ from harness.printable import printable
 from harness.report.round_trips import named
 from harness.report.table import Table, table_of
 from harness.report.wording import percent
+from impls.core.errors import plural
 
 _FIGURES = ("bytes_per_token", "relative_tokens")
 CSV_COLUMNS = tuple(plain_cells({one.name: Figure(None) if one.name in _FIGURES else None for one in fields(SweepRow)}))
@@ -39,7 +40,9 @@ def table(plan: SweepPlan, found: SweepResult) -> Table:
         "sweep",
         [row.cells() | {"vocabulary": _label(row)} for row in found.rows],
         without=[key for key, is_shown in shown.items() if not is_shown],
-        what="" if one is None else f"{printable(one.held_out)}: {one.n_documents:,} documents, {one.n_bytes:,} bytes",
+        what=""
+        if one is None
+        else f"{printable(one.held_out)}: {plural(one.n_documents, 'document')}, {one.n_bytes:,} bytes",
         first=printable(plan.models[0]) if plan.models else "",
     )
 
