@@ -54,7 +54,7 @@ def from_characters(model: Model) -> tuple[Symbols, dict[str, np.ndarray], tuple
     if last is not inner:
         spelling["last_symbols"] = last_symbol
     unknown = 256 if missing else -1 if byte_ids else 0
-    # The first round and whole characters start from bytes, so treat this model as one whose ranks are not monotone.
+    # The first round starts from bytes, so treat this model as one whose ranks are not monotone.
     return replace(symbols, byte_symbols=bytes_, monotone=False), spelling, (unknown, fuses)
 
 

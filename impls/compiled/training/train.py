@@ -108,13 +108,8 @@ class Learner(Slots):
             raise _too_many_cells(n_cells, int(words.counts.max()))
         inner, last = (_NO_SYMBOLS, _NO_SYMBOLS) if in_symbols else self._symbols()
         self.hold("cells", self._zeros(layout.CELL_BYTES * n_cells))
-        self["n_cells"] = native.fill_cells(
-            words.address,
-            words.counts,
-            inner if len(inner) else 0,
-            last if len(last) else 0,
-            self["cells"],
-        )
+        tables = [table if len(table) else 0 for table in (inner, last)]
+        self["n_cells"] = native.fill_cells(words.address, words.counts, *tables, self["cells"])
 
     def learn(self) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the merges, as pairs of symbols in the order they were learned, and the count of each."""
@@ -237,11 +232,9 @@ class Learner(Slots):
         self[f"{slot}_room"] = len(room)
 
     def _room_for_text(self) -> None:
-        """Double the room for the bytes of tokens, after adding room for one more token as long as the longest."""
-        starts, before = self.held("token_starts"), self.held("token_text")
-        n_tokens = self["n_base"] + self["n_merges"]
-        longest = int(np.diff(starts[: n_tokens + 1]).max())
-        self._room_in("token_text", len(before), np.empty(2 * (len(before) + longest), np.uint8))
+        """Enlarge the room for the bytes of tokens: the next has at most twice as many bytes as all so far."""
+        before = self.held("token_text")
+        self._room_in("token_text", len(before), np.empty(3 * len(before), np.uint8))
 
     def _room_in_heap(self, n_entries: int) -> None:
         self._room_in("heap", self["n_heap"], self._zeros(24 * n_entries).view(np.int64).reshape(-1, 3))
