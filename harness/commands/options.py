@@ -207,13 +207,14 @@ def matches(expression: str | None, name: str) -> bool:
 
 def choose_implementations(include: Sequence[str], exclude: str | None) -> list[str]:
     """Return our own and the production implementations, or those an -e matches; peers and plug-ins only if matched."""
+    names = impls.names()
     for expression in include:
-        is_known = any(matches(expression, name) for name in (*impls.names(), PUBLISHED))
-        ensure(is_known, f"-e {expression!r}: no such implementation; {near_and_known(expression, impls.names())}")
-    known = impls.names() if include else impls.default_names()
+        is_known = any(matches(expression, name) for name in (*names, PUBLISHED))
+        ensure(is_known, f"-e {expression!r}: no such implementation; {near_and_known(expression, names)}")
+    known = names if include else impls.default_names()
     chosen = [name for name in known if not include or any(matches(expression, name) for expression in include)]
     chosen = [name for name in chosen if exclude is None or not matches(exclude, name)]
-    ensure(chosen, f"no implementation is left; known: {some_of(impls.names())}")
+    ensure(chosen, f"no implementation is left; known: {some_of(names)}")
     return chosen
 
 
