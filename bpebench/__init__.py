@@ -6,8 +6,8 @@
 'Evlerimizden geliyoruz.'
 
 `Encoding`, `get_encoding` and the other module functions are tiktoken's, over any implementation:
-`sys.modules["tiktoken"] = bpebench` puts them into a program. `bpebench.hf` is Hugging Face's `tokenizers` likewise:
-`from bpebench import hf`. `python -m bpebench` is the command `bpebench`.
+`sys.modules["tiktoken"] = bpebench.tiktoken` puts them, and `tiktoken.load`, into a program. `bpebench.hf` is Hugging
+Face's `tokenizers` likewise: `from bpebench import hf`. `python -m bpebench` is the command `bpebench`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bpebench import hf
+    from bpebench import hf, tiktoken
     from bpebench.front_door import (
         BPEError,
         Encoding,
@@ -51,6 +51,7 @@ __all__ = [
     "load_corpus",
     "load_model",
     "read_records",
+    "tiktoken",
     "train",
     "train_parity_aware",
 ]
@@ -66,8 +67,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'bpebench' has no attribute {name!r}")
     from importlib import import_module
 
-    if name == "hf":
-        return import_module("bpebench.hf")
+    if name in ("hf", "tiktoken"):
+        return import_module(f"bpebench.{name}")
     value = globals()[name] = getattr(import_module("bpebench.front_door"), name)
     return value
 

@@ -10,6 +10,7 @@ from types import ModuleType
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import tiktoken
+import tiktoken.load
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
@@ -44,14 +45,19 @@ TOKENIZERS: list[Pair] = [
     ("PostProcessor", processors.PostProcessor, PostProcessor),
     ("Decoder", decoders.Decoder, Decoder),
 ]
-TIKTOKEN: list[Pair] = [("module", tiktoken, bpebench), ("Encoding", tiktoken.Encoding, our_tiktoken.Encoding)]
+TIKTOKEN: list[Pair] = [
+    ("module", tiktoken, bpebench.tiktoken),
+    ("Encoding", tiktoken.Encoding, our_tiktoken.Encoding),
+    ("load", tiktoken.load, our_tiktoken.load),
+]
 
 
 def public_names(library: object) -> list[str]:
     """The public names of a class or module, without what it imports from elsewhere."""
     names = [name for name in dir(library) if not name.startswith("_")]
-    if library is tiktoken:  # its modules are there or not by what was imported before
-        return [name for name in names if not isinstance(getattr(library, name), ModuleType)]
+    if library in (tiktoken, tiktoken.load):  # its modules are there or not by what was imported before
+        others = (ModuleType, type(annotations))
+        return [name for name in names if not isinstance(getattr(library, name), others)]
     return [name for name in names if library is not tokenizers or name not in _IMPORTED]
 
 

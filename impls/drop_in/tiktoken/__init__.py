@@ -1,5 +1,6 @@
-"""tiktoken's `Encoding`, over any implementation of the suite."""
+"""tiktoken's `Encoding` and `load`, over any implementation of the suite."""
 
+from impls.drop_in.tiktoken import load
 from impls.drop_in.tiktoken.encoding import Encoding, InvalidEncoding
 
-__all__ = ["Encoding", "InvalidEncoding"]
+__all__ = ["Encoding", "InvalidEncoding", "load"]
