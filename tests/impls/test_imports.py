@@ -17,7 +17,7 @@ PAGES = ("naive", "greedy", "wordcount", "priority", "bytelevel", "backtracking"
 BELOW = {
     "impls": ["impls"],
     "impls.core": ["impls.core"],
-    "impls.core.text": ["impls.core.text", "impls.core.errors"],
+    "impls.core.text": ["impls.core.text", "impls.core.errors", "impls.core.arguments"],
     "impls.core.pattern": ["impls.core.text", "impls.core.pattern"],
     "impls.core.model": ["impls.core.text", "impls.core.model", "impls.core.errors", "impls.core.arguments"],
     "impls.operations": ["impls.core", "impls.operations"],
