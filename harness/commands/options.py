@@ -18,7 +18,7 @@ from click.shell_completion import CompletionItem
 
 import impls
 from harness.commands.verb import ensure as ensure
-from harness.commands.verb import flag, option
+from harness.commands.verb import ensure_utf8, flag, option
 from harness.commands.verb import print_json as print_json
 from harness.commands.verb import terminal_width as terminal_width
 from harness.failures import describe
@@ -101,6 +101,20 @@ class _Size(click.ParamType[int]):
 
 
 SIZE = _Size()
+
+
+class _Text(click.ParamType[str]):
+    """Text in UTF-8."""
+
+    name = "TEXT"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text; raise a usage error naming the option."""
+        ensure_utf8(value, "text" if param is None else param.opts[-1])
+        return str(value)
+
+
+TEXT = _Text()
 
 
 class Number(click.FloatRange):

@@ -58,7 +58,7 @@ class Report(Verb):
         from harness.measure.recording import PLAN_FILE
         from harness.records import MACHINE_FILE, RECORDS_FILE, RecordError, read_records
         from harness.report.layout import as_json, render
-        from harness.report.tables import render_all, tables
+        from harness.report.tables import tables
 
         if self.html is not None:
             names = (RECORDS_FILE, MACHINE_FILE, PLAN_FILE)
@@ -85,10 +85,9 @@ class Report(Verb):
         chosen = [table for name, table in found.items() if not self.names or name in self.names]
         if self.as_json:
             options.print_json({**self._document(records), "tables": list(map(as_json, chosen))})
-        elif self.format == "text":
-            click.echo(render_all(chosen, options.terminal_width()))
-        else:
-            click.echo("\n".join(render(table, self.format) for table in chosen))
+            return
+        width = options.terminal_width() if self.format == "text" else None
+        click.echo("\n".join(render(table, self.format, width=width) for table in chosen))
 
     def _document(self, records: Sequence[AnyRecord]) -> dict[str, Any]:
         """Return the workloads of the whole run with what the options choose of them."""

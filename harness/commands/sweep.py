@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
@@ -61,7 +61,7 @@ class Sweep(Verb):
         for missed in found.unreached if self.as_csv else ():
             options.say(f"warning: {sweep_output.missing_sizes(missed)}", err=True)
         self.output_rows(
-            [row.cells() for row in found.rows],
+            list(map(asdict, found.rows)),
             [sweep_output.table(plan, found)],
             sweep_output.about(plan, found),
             columns=sweep_output.CSV_COLUMNS,

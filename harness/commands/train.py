@@ -55,9 +55,11 @@ class Train(Verb):
     )
     min_count: int = option("A merge (with --count-only a piece) needs at least this count.", default=1, advanced=True)
     max_token_bytes: int | None = option("No token longer than this.", type=int, advanced=True)
-    special_tokens: tuple[str, ...] = option("Special token; repeatable.", "--special", multiple=True, metavar="TEXT")
-    end_of_word: str | None = option("e.g. </w>, as subword-nmt (alphabet chars).", metavar="TEXT", advanced=True)
-    unknown: str | None = option("e.g. <unk>, for characters outside the alphabet.", metavar="TEXT", advanced=True)
+    special_tokens: tuple[str, ...] = option(
+        "Special token; repeatable.", "--special", multiple=True, type=options.TEXT
+    )
+    end_of_word: str | None = option("e.g. </w>, as subword-nmt (alphabet chars).", type=options.TEXT, advanced=True)
+    unknown: str | None = option("e.g. <unk>, for characters outside the alphabet.", type=options.TEXT, advanced=True)
     documents: Literal["paragraphs", "lines"] = option(
         "What a document of a text file is; no piece spans two.",
         type=click.Choice(["paragraphs", "lines"]),

@@ -119,41 +119,26 @@ GONE_OPTIONS = {
 """Options that were removed -> what to do."""
 
 
+def _help_records(ctx: click.Context, *, advanced: bool) -> list[tuple[str, str]]:
+    params = [param for param in ctx.command.get_params(ctx) if isinstance(param, _Advanced) == advanced]
+    return [record for param in params if (record := param.get_help_record(ctx)) is not None]
+
+
+def _help_advanced(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        formatter = ctx.make_formatter()
+        with formatter.section("Advanced"):
+            formatter.write_dl(_help_records(ctx, advanced=True))
+        click.echo(formatter.getvalue().rstrip("\n"), color=ctx.color)
+        ctx.exit()
+
+
 class _Command(click.Command):
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the parameters, with the flag `--help-advanced` if there is anything for it to describe."""
-        params = super().get_params(ctx)
-        if not any(isinstance(param, _Advanced) for param in params):
-            return params
-        return [
-            *params,
-            click.Option(
-                ["--help-advanced"],
-                is_flag=True,
-                is_eager=True,
-                expose_value=False,
-                callback=self._help_advanced,
-                help="Describe the advanced options and exit.",
-            ),
-        ]
-
-    def _help_advanced(self, ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-        if asked and not ctx.resilient_parsing:
-            formatter = ctx.make_formatter()
-            with formatter.section("Advanced"):
-                formatter.write_dl(self._help_records(ctx, advanced=True))
-            click.echo(formatter.getvalue().rstrip("\n"), color=ctx.color)
-            ctx.exit()
-
-    def _help_records(self, ctx: click.Context, *, advanced: bool) -> list[tuple[str, str]]:
-        params = [param for param in self.get_params(ctx) if isinstance(param, _Advanced) == advanced]
-        return [record for param in params if (record := param.get_help_record(ctx)) is not None]
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options; of the advanced ones only the names."""
         with formatter.section("Options"):
-            formatter.write_dl(self._help_records(ctx, advanced=False))
-        if advanced := [param.opts[-1] for param in self.get_params(ctx) if isinstance(param, _Advanced)]:
+            formatter.write_dl(_help_records(ctx, advanced=False))
+        if advanced := [param.opts[-1] for param in self.params if isinstance(param, _Advanced)]:
             with formatter.section("Advanced (--help-advanced describes them)"):
                 formatter.write_text(" ".join(advanced))
 
@@ -176,19 +161,13 @@ class _Command(click.Command):
         return parser
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse as click does, and refuse text that is not UTF-8."""
+        """Parse as click does, and say what to do about an option that was removed."""
         try:
-            left = super().parse_args(ctx, args)
+            return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             if advice := GONE_OPTIONS.get(f"{self.name} {error.option_name}"):
                 raise click.UsageError(f"{error.option_name} was removed: {advice}", ctx) from None
             raise
-        for param in self.params:
-            value = ctx.params.get(param.name or "") or ()
-            is_text = isinstance(param, click.Option) and param.metavar == "TEXT"
-            for text in () if not is_text else (value,) if isinstance(value, str) else value:
-                ensure_utf8(text, param.opts[-1])
-        return left
 
 
 class Verb(ABC):
@@ -246,5 +225,9 @@ class Verb(ABC):
 
         declared = [(name, value) for name, value in (vars(cls) | vars(Verb)).items() if isinstance(value, Declared)]
         parameters = [value.parameter(name) for name, value in declared]
+        if any(isinstance(parameter, _Advanced) for parameter in parameters):
+            about = "Describe the advanced options and exit."
+            describe = flag(about, is_eager=True, expose_value=False, callback=_help_advanced)
+            parameters.append(describe.parameter("help_advanced"))
         name, settings = cls.__name__.lower(), cls.context_settings
         return _Command(name, settings, call, parameters, help=cls.__doc__, epilog=epilog)

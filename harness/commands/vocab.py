@@ -32,7 +32,7 @@ class Vocab(Verb):
 
     model: str = argument(default=DEFAULT_MODEL)
     show: int = options.show
-    find: str | None = option("The ids of tokens that contain TEXT.", metavar="TEXT")
+    find: str | None = option("The ids of tokens that contain TEXT.", type=options.TEXT)
     lint: bool = flag("Look for unreachable tokens, duplicates and the like.")
     fail_on: tuple[str, ...] = option(
         "With --lint: exit status 1 where such a token is found; repeatable.",

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from harness.data import DataError, load_model
 from harness.evaluate.metrics import EvaluationRow, counts_of, figures_of, rank
 from harness.evaluate.parallel import fairness
-from harness.evaluate.tally import ModelTally, TextTally, TokenBytes
+from harness.evaluate.tally import ModelTally, TextTally
 from harness.evaluate.texts import CountedText, Segmenter, batch_of, batches
-from harness.measure.token_use import fastest
+from harness.measure.token_use import TokenArray, fastest
 from harness.progress import Bar
 
 _COUNTING_THREADS = 2
@@ -30,11 +30,13 @@ class EvaluationPlan(NamedTuple):
 
 def evaluate(plan: EvaluationPlan, bar: Bar) -> list[EvaluationRow]:
     """Return a row for each model and text; raise `DataError` for an empty text."""
-    known = {name: TokenBytes(fastest(load_model(name))) for name in plan.models}
+    tokenizers = {name: fastest(load_model(name)) for name in plan.models}
+    token_bytes = {name: TokenArray(one.model.bytes_by_id()) for name, one in tokenizers.items()}
     rows: list[EvaluationRow] = []
     by_language: dict[str, dict[str, ModelTally]] = {name: {} for name in plan.models}
     for text in plan.texts:
-        of_text, of_models = TextTally(), {name: ModelTally(one) for name, one in known.items()}
+        of_text = TextTally()
+        of_models = {name: ModelTally(one, token_bytes[name]) for name, one in tokenizers.items()}
         _tally(text, of_text, of_models, bar)
         if not of_text.n_documents:
             raise DataError(f"{text.name}: holds no text")
@@ -66,12 +68,12 @@ def _tally(text: CountedText, of_text: TextTally, of_models: dict[str, ModelTall
 
 
 def _row(name: str, text: CountedText, of_text: TextTally, made: ModelTally, price: float | None) -> EvaluationRow:
-    model = made.known.tokenizer.model
+    model = made.tokenizer.model
     return EvaluationRow(
         name,
         text.name,
         text.language,
-        made.known.tokenizer.name,
+        made.tokenizer.name,
         model.vocab_size,
         model.round_trip,
         counts_of(of_text, made),

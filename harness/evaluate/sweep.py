@@ -10,7 +10,7 @@ intervals.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -76,10 +76,6 @@ class SweepRow:
     """Tokens relative to the first published vocabulary."""
     cost_per_megabyte: float | None = None
     """Cost of a million bytes of such text, at the price per million tokens."""
-
-    def cells(self) -> dict[str, Any]:
-        """Return the row by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 from harness.evaluate.intervals import Figure, plain_cells
@@ -38,7 +38,7 @@ def table(plan: SweepPlan, found: SweepResult) -> Table:
     shown["cost_per_megabyte"] = plan.price is not None
     return table_of(
         "sweep",
-        [row.cells() | {"vocabulary": _label(row)} for row in found.rows],
+        [asdict(row) | {"vocabulary": _label(row)} for row in found.rows],
         without=[key for key, is_shown in shown.items() if not is_shown],
         what=""
         if one is None

@@ -12,6 +12,7 @@ import numpy as np
 
 from harness.evaluate.intervals import GROUPS, by_group
 from harness.evaluate.texts import Batch, Segmenter, batch_of
+from harness.measure.token_use import TokenArray
 from impls import Tokenizer
 
 
@@ -35,28 +36,6 @@ class TextTally:
         self.n_unspaced += batch.words.n_unspaced
 
 
-class TokenBytes:
-    """The bytes of a tokenizer's ids, prepared once for all texts."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer, model = tokenizer, tokenizer.model
-        by_id = model.bytes_by_id()
-        self.lengths = np.zeros(model.vocab_size, np.int64)
-        for i, token in by_id.items():
-            self.lengths[i] = len(token)
-        self.round_trip = model.round_trip
-        self._bytes = np.frombuffer(b"".join(by_id[i] for i in sorted(by_id)), np.uint8)
-        self._first = np.cumsum(self.lengths) - self.lengths
-        """Index in `_bytes` of the first byte of each id."""
-
-    def decoded(self, ids: np.ndarray, before: np.ndarray) -> np.ndarray:
-        """Return the bytes of ids, uint8; `before`, shape (n_ids + 1,), counts the bytes before each."""
-        places = np.repeat(self._first[ids] - before[:-1], self.lengths[ids])
-        places += np.arange(before[-1])
-        content: np.ndarray = self._bytes[places]
-        return content
-
-
 class ModelTally:
     """Sums of a text's tokens under a model: int64 of shape (GROUPS,).
 
@@ -64,9 +43,10 @@ class ModelTally:
     text. They are not counted (`has_borders`) for a lossy model, or if the decoded bytes are not UTF-8.
     """
 
-    def __init__(self, known: TokenBytes) -> None:
-        self.known = known
-        self.has_borders = known.round_trip != "lossy"
+    def __init__(self, tokenizer: Tokenizer, token_bytes: TokenArray) -> None:
+        self.tokenizer, self._token_bytes = tokenizer, token_bytes
+        self._round_trip = tokenizer.model.round_trip
+        self.has_borders = self._round_trip != "lossy"
         self.n_documents = 0
         self.tokens, self.words, self.continued = np.zeros((3, GROUPS), np.int64)
         self._segmenter = Segmenter()
@@ -75,7 +55,7 @@ class ModelTally:
 
     def add(self, batch: Batch) -> None:
         """Encode and add a batch; special tokens are read as ordinary text."""
-        ids, offsets = self.known.tokenizer.encode_ragged(batch.documents, disallowed_special=())
+        ids, offsets = self.tokenizer.encode_ragged(batch.documents, disallowed_special=())
         first, n_tokens = self.n_documents, np.diff(offsets)
         self.n_documents += len(n_tokens)
         self.tokens += by_group(n_tokens, first)
@@ -86,28 +66,28 @@ class ModelTally:
             self._count_borders(ids, offsets, first, batch)
 
     def _count_borders(self, ids: np.ndarray, offsets: np.ndarray, first: int, batch: Batch) -> None:
-        lengths = self.known.lengths[ids]
+        lengths = self._token_bytes.lengths(ids)
         before = np.concatenate(([0], np.cumsum(lengths)))
         n_bytes = np.diff(before[offsets])
         view = batch
-        if self.known.round_trip != "exact" or not np.array_equal(n_bytes, batch.n_bytes):
+        if self._round_trip != "exact" or not np.array_equal(n_bytes, batch.n_bytes):
             try:
-                view = self._decoded(ids, before, n_bytes)
+                view = self._decoded(ids, n_bytes)
             except UnicodeDecodeError:
                 self.has_borders = False
                 self.words[:] = 0
                 return
         # A line feed precedes every document but the first.
         places = (before[:-1] + np.repeat(np.arange(len(n_bytes)), np.diff(offsets)))[lengths > 0]
-        begins = np.zeros(len(view.content) + 1, bool)
+        begins = np.zeros(int(view.n_bytes.sum()) + len(n_bytes), bool)
         begins[places] = True
         n_before = np.cumsum(begins, dtype=np.int32)
         continued = n_before[view.words.ends - 1] > n_before[view.words.starts]
         self.words += by_group(view.n_words, first)
         self.continued += by_group(np.bincount(view.word_document[continued], minlength=len(n_bytes)), first)
 
-    def _decoded(self, ids: np.ndarray, before: np.ndarray, n_bytes: np.ndarray) -> Batch:
-        """Return the documents that ids decode to, of which `before` counts the bytes; raise if one is not UTF-8."""
-        decoded = self.known.decoded(ids, before).tobytes()
+    def _decoded(self, ids: np.ndarray, n_bytes: np.ndarray) -> Batch:
+        """Return the documents that ids decode to, of so many bytes; raise if one is not UTF-8."""
+        decoded = self._token_bytes.joined(ids)
         documents = [decoded[a:b].decode() for a, b in pairwise((0, *np.cumsum(n_bytes).tolist()))]
         return batch_of(documents, self._segmenter)

@@ -148,13 +148,11 @@ class Batch:
     """Some documents, none of them empty, joined by line feeds."""
 
     documents: list[str]
-    content: np.ndarray
-    """UTF-8 of the documents (surrogatepass), joined: uint8."""
-    starts: np.ndarray
-    """Index in `content` of the first byte of each document: int64 of shape (n_documents,)."""
     n_bytes: np.ndarray
+    """UTF-8 bytes of each document (surrogatepass): int64 of shape (n_documents,)."""
     n_characters: np.ndarray
     words: Words
+    """The words of the joined text."""
     word_document: np.ndarray
     """The document of each word."""
 
@@ -166,18 +164,14 @@ class Batch:
 
 def batch_of(documents: list[str], segmenter: Segmenter) -> Batch:
     """Return documents as a batch."""
-    joined = "\n".join(documents)
-    content = np.frombuffer(encoded(joined), np.uint8)
-    n_characters = np.fromiter(map(len, documents), np.int64, len(documents))
-    n_bytes = n_characters if len(content) == len(joined) else _lengths(documents)
+    joined, n_documents = "\n".join(documents), len(documents)
+    n_characters = np.fromiter(map(len, documents), np.int64, n_documents)
+    n_bytes = n_characters
+    if not joined.isascii():
+        n_bytes = np.fromiter((len(encoded(document)) for document in documents), np.int64, n_documents)
     starts = np.cumsum(n_bytes + 1) - (n_bytes + 1)
     words = segmenter.words(joined)
-    word_document = np.searchsorted(starts, words.starts, "right") - 1
-    return Batch(documents, content, starts, n_bytes, n_characters, words, word_document)
-
-
-def _lengths(documents: list[str]) -> np.ndarray:
-    return np.fromiter((len(encoded(document)) for document in documents), np.int64, len(documents))
+    return Batch(documents, n_bytes, n_characters, words, np.searchsorted(starts, words.starts, "right") - 1)
 
 
 def batches(documents: Iterable[str]) -> Iterator[list[str]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -116,13 +117,11 @@ class _Search:
         self._after = [*self._around, *(one for one in _AFTER if known is None or known.issuperset(one))]
         self.found, self.n_tried = {}, Counter()
 
-    def encoded(self, texts: list[str]) -> Iterator[tuple[int, ...] | None]:
-        """Yield the ids of each text, or None if it is refused."""
-        ids, ends = encode_each(self._tokenizer, texts)
-        listed, start = ids.tolist(), 0
-        for end in ends[1:].tolist():
-            yield tuple(listed[start:end]) or None
-            start = end
+    def encoded(self, texts: list[str]) -> list[tuple[int, ...] | None]:
+        """Return the ids of each text, or None if it is refused."""
+        ids, offsets = encode_each(self._tokenizer, texts)
+        listed = ids.tolist()
+        return [tuple(listed[start:end]) or None for start, end in pairwise(offsets.tolist())]
 
     def few_contexts(self) -> list[Context]:
         """Return nothing around a token, and one rare character."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -40,6 +40,28 @@ def encode_each(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[np.ndarray,
         return tokenizer.encode_ragged(texts, disallowed_special=())
     each = list(map(ids_of, texts))
     return np.array([i for ids in each for i in ids], np.uint32), np.cumsum([0, *map(len, each)])
+
+
+class TokenArray:
+    """The bytes of each id, in one array."""
+
+    def __init__(self, by_id: Mapping[int, bytes]) -> None:
+        self._lengths = np.zeros(max(by_id, default=-1) + 2, np.int64)  # the last entry is for every invalid id
+        self._lengths[list(by_id)] = [len(token) for token in by_id.values()]
+        self._starts = np.cumsum(self._lengths) - self._lengths
+        self._bytes = np.frombuffer(b"".join(by_id[i] for i in sorted(by_id)), np.uint8)
+
+    def lengths(self, ids: np.ndarray) -> np.ndarray:
+        """Return the number of bytes of each id: int64; 0 for an invalid one."""
+        lengths: np.ndarray = self._lengths[np.minimum(ids, len(self._lengths) - 1)]
+        return lengths
+
+    def joined(self, ids: np.ndarray) -> bytes:
+        """Return the bytes of all ids, joined."""
+        ids = np.minimum(ids, len(self._lengths) - 1)
+        lengths = self._lengths[ids]
+        places = np.repeat(self._starts[ids] - (np.cumsum(lengths) - lengths), lengths)
+        return self._bytes[places + np.arange(len(places))].tobytes()
 
 
 def compression(tokenizer: Tokenizer, documents: Iterable[str], *, model: str, corpus: str) -> Compression:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import impls
+from harness.measure.token_use import TokenArray
 from impls.core.arguments import SpecialSet
 from impls.core.errors import BPEError
 from impls.core.model.model import Model
@@ -16,31 +17,17 @@ _UNKNOWN = b"\xff"
 """Represents an unknown token; a byte that UTF-8 never has."""
 
 
-class Spelling:
-    """The bytes of each id as in a text, in one array: without end-of-word marks, with spaces for SentencePiece's."""
-
-    def __init__(self, model: Model) -> None:
-        """Take the tokens of `model`."""
-        by_id = model.bytes_by_id()
-        if model.end_of_word is not None:
-            end = model.end_of_word.encode()
-            marked = ((i, token) for i, token in enumerate(model.tokens) if token is not None and token.endswith(end))
-            by_id |= {i: token.removesuffix(end) for i, token in marked}
-        by_id |= {i: text.encode() for text, i in model.special_tokens.items()}
-        if model.unknown_id is not None:
-            by_id[model.unknown_id] = _UNKNOWN
-        n_ids = max(by_id, default=-1) + 2  # the last entry is for every invalid id
-        self._lengths = np.zeros(n_ids, np.int64)
-        self._lengths[list(by_id)] = [len(token) for token in by_id.values()]
-        self._starts = np.cumsum(self._lengths) - self._lengths
-        self._bytes = np.frombuffer(b"".join(by_id[i] for i in sorted(by_id)), np.uint8)
-
-    def joined(self, ids: np.ndarray) -> tuple[bytes, np.ndarray]:
-        """Return the bytes of all tokens joined, and the number of bytes of each."""
-        ids = np.minimum(ids, len(self._lengths) - 1)
-        lengths = self._lengths[ids]
-        places = np.repeat(self._starts[ids] - (np.cumsum(lengths) - lengths), lengths)
-        return self._bytes[places + np.arange(len(places))].tobytes(), lengths
+def spelling(model: Model) -> TokenArray:
+    """Return the bytes of each id as in a text: without end-of-word marks, with spaces for SentencePiece's."""
+    by_id = model.bytes_by_id()
+    if model.end_of_word is not None:
+        end = model.end_of_word.encode()
+        marked = ((i, token) for i, token in enumerate(model.tokens) if token is not None and token.endswith(end))
+        by_id |= {i: token.removesuffix(end) for i, token in marked}
+    by_id |= {i: text.encode() for text, i in model.special_tokens.items()}
+    if model.unknown_id is not None:
+        by_id[model.unknown_id] = _UNKNOWN
+    return TokenArray(by_id)
 
 
 def spans_of(starts: np.ndarray, ends: np.ndarray, data: bytes) -> list[list[int]]:
@@ -80,14 +67,14 @@ class Tokens:
     """The tokens of a text, and the bytes of it that each comes from."""
 
     def __init__(
-        self, tokenizer: impls.Tokenizer, spelling: Spelling, text: str, ids: list[int], allowed: SpecialSet = ()
+        self, tokenizer: impls.Tokenizer, spelled: TokenArray, text: str, ids: list[int], allowed: SpecialSet = ()
     ) -> None:
         """Find the borders of `ids`, those of `text` with tokens `allowed`; raise `BPEError` for invalid ids."""
         self.tokenizer, self.text, self.data = tokenizer, text, text.encode()
         self.ids = np.array(ids) if ids else np.zeros(0, np.int64)
         if self.ids.dtype.kind != "i" or self.ids.ndim != 1 or self.ids.min(initial=0) < 0:
             raise BPEError(f"{tokenizer.name}: gave something other than a list of token ids")
-        self.joined, self.lengths = spelling.joined(self.ids)
+        self.joined, self.lengths = spelled.joined(self.ids), spelled.lengths(self.ids)
         self.ends = np.cumsum(self.lengths)
         self.starts = self.ends - self.lengths
         self.spell, self.note = self.joined == self.data, ""

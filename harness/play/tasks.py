@@ -18,8 +18,9 @@ from typing import Any
 import msgspec
 
 import impls
+from harness.measure.token_use import TokenArray
 from harness.play.messages import ColumnAnswer
-from harness.play.spans import Spelling, Tokens, spans_of
+from harness.play.spans import Tokens, spans_of, spelling
 from harness.play.steps import steps_of
 from harness.printable import readable
 from impls.core.arguments import SpecialSet
@@ -38,7 +39,7 @@ class _Held:
 
     columns: tuple[tuple[str, impls.Model], ...] = ()
     tokenizers: dict[int, impls.Tokenizer] = field(default_factory=dict)
-    spelling: Spelling = field(init=False)
+    spelled: TokenArray = field(init=False)
 
 
 _held = _Held()
@@ -50,7 +51,7 @@ def prepare(columns: Sequence[tuple[str, Source]]) -> None:
     _held.columns = tuple((implementation, models[source]) for implementation, source in columns)
     _held.tokenizers.clear()
     if columns:
-        _held.spelling = Spelling(_held.columns[0][1])
+        _held.spelled = spelling(_held.columns[0][1])
         with contextlib.suppress(BPEError):  # what it cannot run, or has no letters for, is reported when requested
             _tokenizer(0).encode("warm", disallowed_special=())
 
@@ -107,7 +108,7 @@ def encode(text: str, pieces: bool, allow_special: bool) -> bytes:
     start = perf_counter()
     ids = tokenizer.encode(text, allowed_special=allowed, disallowed_special=())
     seconds = perf_counter() - start
-    found = Tokens(tokenizer, _held.spelling, text, ids, allowed)
+    found = Tokens(tokenizer, _held.spelled, text, ids, allowed)
     spans = spans_of(found.starts, found.ends, found.data)
     answer = ColumnAnswer(
         ids=found.ids.tolist(),

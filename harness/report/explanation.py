@@ -88,17 +88,14 @@ def piece_line(piece: Piece) -> str:
 def step_line(step: Step) -> str:
     """Return one step: its action, its rank, and the symbols after it."""
     rank = "" if step.rank is None else f", rank {step.rank}"
-    match step.action:
-        case "merge":
-            done = f"{_bare(step.left)} + {_bare(step.right)}{rank}"
-        case "whole piece":
-            done = f"whole piece{rank}"
-        case "longest":
-            done = f"longest: {_bare(step.result)}{rank}"
-        case "back":
-            done = f"back: {_bare(step.result)}"
-        case _:
-            done = f"take: {_bare(step.result)}"
+    result = _bare(step.result)
+    done = {
+        "merge": f"{_bare(step.left)} + {_bare(step.right)}{rank}",
+        "whole piece": f"whole piece{rank}",
+        "longest": f"longest: {result}{rank}",
+        "take": f"take: {result}",
+        "back": f"back: {result}",
+    }[step.action]
     symbols = " ".join(map(_bare, step.symbols[:40])) + (" …" if len(step.symbols) > 40 else "")
     note = f"  ({wording.text(step.note)})" if step.note else ""
     return f"{done}  →  {symbols}{note}"

@@ -115,31 +115,14 @@ def table_of(
     )
 
 
-def plain_table(headings: Sequence[str], cells: Iterable[Sequence[object]], title: str = "") -> Table:
+def plain_table(headings: Sequence[str], cells: Iterable[Sequence[object]]) -> Table:
     """Return a table of these headings and cells, which `tables.toml` need not declare; figures are to the right."""
     rows = [{str(i): printable(cell) for i, cell in enumerate(row)} for row in cells]
     columns = [
         Column(str(i), printable(heading), right=bool(rows) and all(_NUMBER.fullmatch(row[str(i)]) for row in rows))
         for i, heading in enumerate(headings)
     ]
-    return Table("", title, rows, columns=tuple(columns))
-
-
-def triangle(who: str, names: Sequence[str], cells: Mapping[frozenset[str], str]) -> list[Row]:
-    """Return the rows of a matrix of pairs: number, name (under `who`), and the cell with each name before it."""
-    return [
-        {"number": i + 1, who: name}
-        | {f"vs {one}": cells.get(frozenset((name, one)), "n/a") if j < i else "" for j, one in enumerate(names[:-1])}
-        for i, name in enumerate(names)
-    ]
-
-
-def triangle_columns(who: str, names: Sequence[str], write: Callable[[Any], str] = wording.text) -> Iterator[Column]:
-    """Yield the columns of `triangle`, whose cells are formatted by `write`."""
-    yield Column("number", "", str, right=True)
-    yield Column(who, who)
-    for number, name in enumerate(names[:-1], 1):
-        yield Column(f"vs {name}", f"{number}", write)
+    return Table("", "", rows, columns=tuple(columns))
 
 
 def ratio(part: float, whole: float) -> float | None:

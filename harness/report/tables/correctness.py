@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from harness.outcome import Outcome
 from harness.records import Agreement, AgreementClass, Counterexample, Measurement, NotCompared, Verdict, of_kind
 from harness.report import wording
-from harness.report.table import Row, Table, grouped, latest, table_of, triangle, triangle_columns
+from harness.report.table import Column, Row, Table, grouped, latest, table_of
 
 CLASS_MARK: dict[AgreementClass, str] = {
     "provably equal": "P",
@@ -82,7 +82,7 @@ def implementations_in_order(records: Sequence[object]) -> list[str]:
 
 
 def matrix_table(records: Sequence[object]) -> Table:
-    """Return a triangle for each model: every implementation against every one before it."""
+    """Return a triangle for each model: every implementation, by number, against every one before it."""
     pairs = pair_rows(records)
     names = implementations_in_order(records)
     models = dict.fromkeys([*(row["model"] for row in pairs), *(v.model for v in verdicts(records))])
@@ -90,7 +90,13 @@ def matrix_table(records: Sequence[object]) -> Table:
     rows: list[Row] = []
     for model in models if len(names) > 1 else []:
         cells = {frozenset((row["a"], row["b"])): _cell(row) for row in pairs if row["model"] == model}
-        rows += [{"model": model} | row for row in triangle("implementation", names, cells)]
+        for i, name in enumerate(names):
+            before = {f"vs {one}": cells.get(frozenset((name, one)), "n/a") for one in names[:i]}
+            after = {f"vs {one}": "" for one in names[i:-1]}
+            rows.append({"model": model, "number": i + 1, "implementation": name} | before | after)
+    write = _short_cell if many else wording.text
+    columns = [Column("number", "", str, right=True), Column("implementation", "implementation")]
+    columns += [Column(f"vs {name}", f"{number}", write) for number, name in enumerate(names[:-1], 1)]
     absent = [
         f"n/a: {v.implementation} on {v.model}: {v.status}: {wording.text(v.reason)}"
         for v in verdicts(records)
@@ -106,7 +112,7 @@ def matrix_table(records: Sequence[object]) -> Table:
     return table_of(
         "agreement",
         rows,
-        triangle_columns("implementation", names, _short_cell if many else wording.text),
+        columns,
         on_how_many="" if many else " on so many texts",
         absent="–" if many else "n/a",
         pairs="".join(f"\n{line}" for line in lines),

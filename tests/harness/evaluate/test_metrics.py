@@ -12,13 +12,15 @@ import pytest
 import impls
 from harness.evaluate.intervals import Figure, quantile, ratio
 from harness.evaluate.metrics import EvaluationRow, figures_of, rank
-from harness.evaluate.tally import GROUPS, ModelTally, TextTally, TokenBytes
+from harness.evaluate.tally import GROUPS, ModelTally, TextTally
 from harness.evaluate.texts import Segmenter, batch_of, batches
+from harness.measure.token_use import TokenArray
 
 
 def tallied(model: impls.Model, documents: list[str], implementation: str = "priority") -> tuple[TextTally, ModelTally]:
     tokenizer = impls.load(implementation, model)
-    text, made, segmenter = TextTally(), ModelTally(TokenBytes(tokenizer)), Segmenter()
+    text, segmenter = TextTally(), Segmenter()
+    made = ModelTally(tokenizer, TokenArray(model.bytes_by_id()))
     for some in batches(documents):
         batch = batch_of(some, segmenter)
         text.add(batch)

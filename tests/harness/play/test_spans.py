@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import impls
-from harness.play.spans import Spelling, Tokens, piece_starts, spans_of
+from harness.play.spans import Tokens, piece_starts, spans_of, spelling
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 TEXT = "héllo wörld  👩🏽‍🚀 öğrendiklerimiz\n\tשלום e\u0301 <s>"
@@ -20,7 +20,7 @@ TEXT = "héllo wörld  👩🏽‍🚀 öğrendiklerimiz\n\tשלום e\u0301 <s>
 def spans(implementation: str, model: impls.Model, text: str) -> tuple[list[bytes], list[list[int]]]:
     tokenizer = impls.load(implementation, model)
     ids = tokenizer.encode(text, disallowed_special=())
-    found = Tokens(tokenizer, Spelling(model), text, ids)
+    found = Tokens(tokenizer, spelling(model), text, ids)
     ends = np.cumsum(found.lengths)
     tokens = [found.joined[end - length : end] for end, length in zip(ends, found.lengths, strict=True)]
     return tokens, spans_of(found.starts, found.ends, found.data)
@@ -112,7 +112,7 @@ def test_of_several_spaces_the_mark_has_the_last_and_an_unknown_token_its_charac
 def test_of_ids_that_do_not_spell_the_text_no_place_is_known(model_file: Path) -> None:
     model = impls.Model.load(model_file)
     tokenizer = impls.load("priority", model)
-    found = Tokens(tokenizer, Spelling(model), "hello world!", tokenizer.encode("hello moon!"))
+    found = Tokens(tokenizer, spelling(model), "hello world!", tokenizer.encode("hello moon!"))
     assert spans_of(found.starts, found.ends, found.data) == []
     assert "unknown" in found.note
     assert found.tokens() is not None
