@@ -20,7 +20,7 @@ class Compare(Verb):
     """Show how every implementation's speed changed from the run OLD to the run NEW, on the workloads both have.
 
     A change is claimed only where its 95 % interval excludes 1 and it exceeds the noise of both runs; else ≈. Runs of
-    two machines are refused.
+    two machines or two protocols are refused.
 
     With --fail-if the exit status is 1 if the condition holds, or if NEW did not time something that it ran and OLD
     timed; else 2 if it cannot be judged, as a run has not measured its own noise.
@@ -37,9 +37,12 @@ class Compare(Verb):
 
         condition = None if self.fail_if is None else parse_condition(self.fail_if)
         runs = [list(of_kind(read_records(folder), Measurement)) for folder in (self.old, self.new)]
-        differing = machine_difference(read_machine(self.old), read_machine(self.new))
+        machines = [read_machine(folder) for folder in (self.old, self.new)]
+        differing = machine_difference(*machines)
         is_one = differing is None
         options.ensure(is_one, f"{self.old} and {self.new} are not of one machine ({differing}); `report` shows each")
+        old, new = (machine.get("protocol") for machine in machines)
+        options.ensure(old == new, f"the runs were measured by protocols {old} and {new}: run the older one anew")
         return self._compare(runs, condition)
 
     def _compare(self, runs: Sequence[Sequence[Measurement]], condition: Condition | None) -> bool:

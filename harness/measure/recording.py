@@ -23,8 +23,8 @@ from harness.records.schema import Record
 
 Compared = TypeVar("Compared", bound=Record)
 PLAN_FILE = "plan.json"
-PROTOCOL = 2
-"""Protocol number in METHODOLOGY; changed when earlier and later figures are no longer comparable."""
+PROTOCOL = 3
+"""Number of the protocol in METHODOLOGY; raised when earlier and later figures are no longer comparable."""
 
 
 class Recording(msgspec.Struct, frozen=True):

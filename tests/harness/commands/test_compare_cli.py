@@ -73,6 +73,12 @@ def test_runs_of_two_machines_are_refused(bpebench: Any, tmp_path: Path, machine
     assert (ended.status, ended.out, "are not of one machine (" in ended.err) == (2, "", True)
 
 
+def test_runs_of_two_protocols_are_refused(bpebench: Any, tmp_path: Path) -> None:
+    runs = [a_run(tmp_path / str(number), 0.1, XEON | {"protocol": number}) for number in (2, 3)]
+    ended = bpebench("compare", *runs)
+    assert (ended.status, ended.out, "by protocols 2 and 3" in ended.err) == (2, "", True)
+
+
 def test_machines_differ_in_what_their_speed_depends_on() -> None:
     assert machine_difference(XEON, XEON | {"python": "CPython 3.13", "load_before": 3}) is None
     assert machine_difference(XEON, XEON | {"cpu": "EPYC", "caches_bytes": {}}) == "processor, caches"
