@@ -1,7 +1,7 @@
 """Timing, memory and compression: workloads, openings and rounds, statistics, provenance.
 
 From a workload to a record: `workloads` reads the workload files; `run` decides who takes part in which opening;
-`opening` gives one pass to each contestant in turn and judges every answer (`harness.judge`); `contestant` is the side
+`opening` gives one pass to each contestant in turn and judges every answer (`harness.judge`); `worker` is the side
 in the other process. `summary` says what the records show. Nothing here parses a command line, prints, or knows a
 table.
 """

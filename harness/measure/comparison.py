@@ -55,11 +55,11 @@ class InvalidCondition(BPEError):
 
 def parse_condition(text: str) -> Condition:
     """Parse `slower>5%` or `faster>0.5%`; raise `InvalidCondition`."""
-    found = re.fullmatch(r"\s*(faster|slower)\s*>\s*(\d+(?:\.\d+)?)\s*%\s*", text)
-    if found is None:
+    match = re.fullmatch(r"\s*(faster|slower)\s*>\s*(\d+(?:\.\d+)?)\s*%\s*", text)
+    if match is None:
         raise InvalidCondition(f"{text!r} is not a condition; write for example 'slower>5%'")
-    direction: Literal["faster", "slower"] = "slower" if found[1] == "slower" else "faster"
-    return Condition(direction, float(found[2]) / 100)
+    direction: Literal["faster", "slower"] = "slower" if match[1] == "slower" else "faster"
+    return Condition(direction, float(match[2]) / 100)
 
 
 def machine_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
@@ -160,11 +160,11 @@ def ranking(records: Iterable[Measurement]) -> tuple[list[Ranked], list[str]]:
     for workload, of in groups.items():
         for name, log in relative_times(of).times.items():
             times.setdefault(name, {})[workload] = log
-    times = {name: found for name, found in times.items() if len(found) * 4 >= len(groups) * 3}
+    times = {name: logs for name, logs in times.items() if len(logs) * 4 >= len(groups) * 3}
     shared = sorted(set.intersection(*map(set, times.values()))) if times else []
     if not shared:
         return [], []
-    means = {name: mean([found[workload] for workload in shared]) for name, found in times.items()}
+    means = {name: mean([logs[workload] for workload in shared]) for name, logs in times.items()}
     order = sorted(means, key=lambda name: means[name].value)
     places = np.array([means[name].draws for name in order]).argsort(axis=0).argsort(axis=0)
     return [

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from harness.judge import Encoded, Judgement, ModelDecoder, ids_difference, judge
-from harness.measure import contestant
+from harness.measure import worker
 from harness.measure.workloads import Workload
 from harness.minimize import Budget, smallest_sequence
 from harness.outcome import Outcome
@@ -47,12 +47,12 @@ def of_mismatch(
         with materials.session() as session:
             model = materials.model_file(workload.model)
             opened = session.call(
-                contestant.open_implementation, implementation, model, (), False, seconds=contestant.OPEN_SECONDS
+                worker.open_implementation, implementation, model, (), False, seconds=worker.OPEN_SECONDS
             )
             if isinstance(opened, Answer):
-                found = session.call(shrink, candidates, name, seconds=4 * SHRINK_SECONDS)
-                if isinstance(found, Answer) and found.value is not None:
-                    smallest: Counterexample = found.value
+                shrunk = session.call(shrink, candidates, name, seconds=4 * SHRINK_SECONDS)
+                if isinstance(shrunk, Answer) and shrunk.value is not None:
+                    smallest: Counterexample = shrunk.value
                     return smallest
     note = "; ".join(part for part in (seen.note, "not seen again in a fresh process") if part)
     return Counterexample(seen.text, seen.expected, seen.got, seen.reference, note)
@@ -67,7 +67,7 @@ def shrink(candidates: tuple[bytes, ...], reference_name: str) -> Counterexample
 
     None if there is none within the time.
     """
-    tokenizer = contestant.held()
+    tokenizer = worker.held()
     reference, decoder = get(reference_name)(tokenizer.model), ModelDecoder(tokenizer.model)
 
     def differs(text: str) -> bool:

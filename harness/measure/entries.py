@@ -1,4 +1,4 @@
-"""Who takes part in which workload of an opening, the texts of a round, and how far each has come."""
+"""Which contestant takes part in which workload of an opening, the texts of a round, and how far each has come."""
 
 from __future__ import annotations
 
@@ -19,14 +19,19 @@ FURTHER_ROUNDS = 0.5
 _CLOCK_PASSES = 3
 """The number of passes that decide whether reported times are shorter than those the system counts."""
 
-Who = tuple[str, int]
-"""An implementation and the number of its copy."""
+
+class Contestant(NamedTuple):
+    """An implementation, or a copy of it that measures the noise floor."""
+
+    name: str
+    copy: int
+    """0 for the implementation itself."""
 
 
 class Entry(NamedTuple):
     """One contestant on one workload in this opening."""
 
-    who: Who
+    contestant: Contestant
     workload: Workload
     n_rounds: int
     n_calls: int
@@ -49,11 +54,11 @@ class Round(NamedTuple):
         return None if self.ids is None else [unpacked(ids) for ids in self.ids[:n_texts]]
 
 
-class Stand:
+class Attempt:
     """One contestant on one workload while the opening runs."""
 
     def __init__(self, entry: Entry, record: Measurement) -> None:
-        self.who, self.workload, self.record = entry.who, entry.workload, record
+        self.contestant, self.workload, self.record = entry.contestant, entry.workload, record
         self.plan(entry.n_rounds)
         self.n_calls = entry.n_calls
         self.trial_seconds = 0.0

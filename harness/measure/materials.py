@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from harness.data import load_corpus, load_model
-from harness.measure import contestant, placement
+from harness.measure import placement, worker
 from harness.measure.references import CONFIRMING, ENCODERS, References
 from harness.measure.texts import Corpora, LoadCorpus, write_training_file
 from harness.measure.workloads import Workload, short_corpus, short_name
@@ -88,14 +88,14 @@ class Materials:
                 model = Model.load(path)  # fills the cache of parsed files before any implementation is timed
                 if model.merge_rule == "concatenation":
                     _ = model.recovered_merges  # derived once, instead of in each process whose library needs merges
-                contestant.derived_file(path).write_bytes(pickle.dumps(model))
+                worker.derived_file(path).write_bytes(pickle.dumps(model))
                 self.models[name], self._files[name] = model, str(path)
             except (BPEError, OSError) as error:
                 self._files[name] = self.unavailable(error)
-        found = self._files[name]
-        if isinstance(found, Failed):
-            raise FailedError(found)
-        return found
+        path_or_failed = self._files[name]
+        if isinstance(path_or_failed, Failed):
+            raise FailedError(path_or_failed)
+        return path_or_failed
 
     def round_trip(self, name: str) -> str:
         """Return `Model.round_trip` of a model already loaded, or an empty string."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
-from harness.measure.entries import FURTHER_ROUNDS, Entry, Round, Stand, Who
+from harness.measure.entries import FURTHER_ROUNDS, Attempt, Contestant, Entry, Round
 from harness.measure.materials import Materials
 from harness.measure.texts import Stream, least_bytes
 from harness.measure.turns import Contestants
@@ -23,10 +23,13 @@ SLOW = 3.0
 """Contestants that need longer than this many times the fastest take part in fewer openings and rounds."""
 
 
-def slow_ones(seconds: Mapping[Who, float]) -> set[Who]:
-    """Return whose seconds are more than `SLOW` times the least; never who has a copy, which measures the floor."""
+def slow_ones(seconds: Mapping[Contestant, float]) -> set[Contestant]:
+    """Return the contestants that need more than `SLOW` times the least seconds, without those that have a copy.
+
+    Copies measure the floor.
+    """
     least, copied = min(seconds.values(), default=0.0), {name for name, copy in seconds if copy}
-    return {who for who, mine in seconds.items() if mine > SLOW * least and who[0] not in copied}
+    return {contestant for contestant, its in seconds.items() if its > SLOW * least and contestant.name not in copied}
 
 
 class OpeningRun:
@@ -39,6 +42,7 @@ class OpeningRun:
         self._chance = Random(self._seed)
         self._stream = Stream(materials.corpora, self._seed)
         self._contestants = Contestants(materials, profile, self._seed, first=first)
+        self._attempts: list[Attempt] = []
 
     def __enter__(self) -> OpeningRun:
         return self
@@ -48,17 +52,22 @@ class OpeningRun:
 
     def records(self, entries: Sequence[Entry]) -> list[Measurement]:
         """Measure `entries`, all of one process, and return a record of each."""
-        stands = [Stand(entry, self._blank(entry)) for entry in entries]
-        order = list(dict.fromkeys(stand.who for stand in stands))
-        order = self._chance.sample(order, len(order))
-        self._contestants.enter({who: [stand for stand in stands if stand.who == who] for who in order})
-        self._measure([stand for stand in stands if stand.workload.task != "load"])
-        for stand in stands:
-            stand.finish()
-        return [stand.record for stand in stands]
+        self._attempts = [Attempt(entry, self._blank(entry)) for entry in entries]
+        by_contestant: dict[Contestant, list[Attempt]] = {}
+        for attempt in self._attempts:
+            by_contestant.setdefault(attempt.contestant, []).append(attempt)
+        order = self._chance.sample(list(by_contestant), len(by_contestant))
+        self._contestants.enter({contestant: by_contestant[contestant] for contestant in order})
+        # Text read again is timed last: caches then know it.
+        workloads = {of.workload.name: of.workload for of in self._attempts if of.workload.task != "load"}.values()
+        for is_again in (False, True):
+            self._rounds([workload for workload in workloads if (workload.state == "again") is is_again])
+        for attempt in self._attempts:
+            attempt.finish()
+        return [attempt.record for attempt in self._attempts]
 
     def _blank(self, entry: Entry) -> Measurement:
-        workload, (name, copy) = entry.workload, entry.who
+        workload, (name, copy) = entry.workload, entry.contestant
         return Measurement(
             workload=workload.name,
             implementation=self._materials.shown(name),
@@ -74,80 +83,72 @@ class OpeningRun:
 
     # --- rounds --------------------------------------------------------------------------------------------
 
-    def _measure(self, stands: list[Stand]) -> None:
-        workloads = list({stand.workload.name: stand.workload for stand in stands}.values())
-        # Text read again is timed last: caches then know it.
-        for is_again in (False, True):
-            some = [workload for workload in workloads if (workload.state == "again") is is_again]
-            self._rounds([stand for stand in stands if stand.workload in some], some)
+    def _running(self, workload: Workload) -> list[Attempt]:
+        """Return the attempts at a workload that are still timed."""
+        return [attempt for attempt in self._attempts if attempt.workload == workload and attempt.is_in]
 
-    def _rounds(self, stands: list[Stand], workloads: list[Workload]) -> None:
+    def _rounds(self, workloads: list[Workload]) -> None:
         """Warm up, then time all rounds."""
         for workload in self._chance.sample(workloads, len(workloads)):
             if workload.task == "train":
-                self._each(stands, workload, self._contestants.train, lambda stand: stand.is_in)
+                self._each(self._running(workload), self._contestants.train)
             elif not workload.is_once:
-                self._round(stands, workload, None)
-                by_who = {stand.who: stand for stand in stands if stand.workload == workload and stand.is_in}
-                for who in slow_ones({who: stand.trial_seconds for who, stand in by_who.items()}):
-                    by_who[who].plan(min(by_who[who].n_rounds, self._profile.slow_rounds))
+                self._round(workload, None)
+                trials = {attempt.contestant: attempt for attempt in self._running(workload)}
+                for slow in slow_ones({contestant: attempt.trial_seconds for contestant, attempt in trials.items()}):
+                    trials[slow].plan(min(trials[slow].n_rounds, self._profile.slow_rounds))
         timed = [workload for workload in workloads if workload.task != "train"]
-        n_rounds = max((stand.n_rounds for stand in stands), default=0)
+        n_rounds = max((attempt.n_rounds for attempt in self._attempts if attempt.workload in timed), default=0)
         for number in range(int(n_rounds * (1 + FURTHER_ROUNDS))):
             for workload in self._chance.sample(timed, len(timed)):
-                mine = [stand for stand in stands if stand.workload == workload and stand.is_in]
-                most = max((stand.n_rounds for stand in mine), default=0)
-                if any(stand.left > 0 for stand in mine if stand.n_rounds == most):
-                    self._round(stands, workload, number)
+                if any(attempt.left > 0 for attempt in _with_most_rounds(self._running(workload))):
+                    self._round(workload, number)
 
-    def _round(self, stands: list[Stand], workload: Workload, number: int | None) -> None:
+    def _round(self, workload: Workload, number: int | None) -> None:
         """Give the texts of one round, or of the warm-up, to each contestant that is due, in an order of its own."""
-        mine = [stand for stand in stands if stand.workload == workload and stand.is_in]
-        most = max((stand.n_rounds for stand in mine), default=0)
+        running = self._running(workload)
         try:
             calls = self._stream.calls(workload)
         except Exception as error:  # whatever reading a corpus raises
             failed = self._materials.unavailable(error)
-            for stand in mine:
-                stand.fail(failed)
+            for attempt in running:
+                attempt.fail(failed)
             return
         if calls is None:
-            for stand in mine:
-                stand.left = 0
-                if not stand.record.passes:
+            for attempt in running:
+                attempt.left = 0
+                if not attempt.record.passes:
                     least = least_bytes(workload)
                     reason = f"the corpus {workload.corpus!r} is too short for a pass: it needs {least} different bytes"
-                    stand.fail(Failed(Outcome.MISSING, reason))
+                    attempt.fail(Failed(Outcome.MISSING, reason))
             return
         texts = [text for call in calls for text in call]
         is_first = number is None or workload.is_once
         ids, reference = self._materials.references.ids(workload.model, texts, confirm=is_first)
         texts_of_round = Round(calls, ids, reference)
-        stops = {stand.n_calls or workload.n_calls for stand in mine}
+        stops = {attempt.n_calls or workload.n_calls for attempt in running}
+        always = _with_most_rounds(running)
+        due = [attempt for attempt in running if attempt.may_go_on or attempt in always]
+        if number is None:
+            self._each(due, lambda attempt: self._contestants.warm_up(attempt, texts_of_round))
+        else:
+            self._each(due, lambda attempt: self._contestants.time_pass(attempt, texts_of_round, number, stops))
 
-        def act(stand: Stand) -> None:
-            if number is None:
-                self._contestants.warm_up(stand, texts_of_round)
-            else:
-                self._contestants.time_pass(stand, texts_of_round, number, stops)
-
-        self._each(stands, workload, act, lambda stand: stand.is_in and (stand.may_go_on or stand.n_rounds == most))
-
-    def _each(
-        self,
-        stands: list[Stand],
-        workload: Workload,
-        act: Callable[[Stand], None],
-        is_due: Callable[[Stand], bool],
-    ) -> None:
-        mine = [stand for stand in stands if stand.workload == workload and is_due(stand)]
-        for stand in self._chance.sample(mine, len(mine)):
+    def _each(self, attempts: list[Attempt], act: Callable[[Attempt], None]) -> None:
+        """Call `act` for each, in an order of its own; open the process again if it ends."""
+        for attempt in self._chance.sample(attempts, len(attempts)):
             try:
-                act(stand)
+                act(attempt)
             except FailedError as error:
-                stand.fail(error.failed)
+                attempt.fail(error.failed)
                 if error.failed.outcome.ends_process:
-                    self._contestants.end(stand.who)
-                    # Its process ended on one workload; it is opened again for the others.
-                    if others := [other for other in stands if other.who == stand.who and other.is_in]:
-                        self._contestants.open(stand.who, others)
+                    contestant = attempt.contestant
+                    self._contestants.end(contestant)
+                    # It ended on one workload and may be right on the others.
+                    if others := [of for of in self._attempts if of.contestant == contestant and of.is_in]:
+                        self._contestants.open(contestant, others)
+
+
+def _with_most_rounds(attempts: list[Attempt]) -> list[Attempt]:
+    most = max((attempt.n_rounds for attempt in attempts), default=0)
+    return [attempt for attempt in attempts if attempt.n_rounds == most]

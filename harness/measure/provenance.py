@@ -78,13 +78,13 @@ def cpu_model() -> str | None:
 
 def cpu_generation() -> str | None:
     """Return what distinguishes processors of one name, such as `family 26 model 2 AVX-512`; None if unknown."""
-    found = dict(re.findall(r"^(cpu family|model|flags)\s*:(.*)$", _read(_CPUINFO), re.MULTILINE))
-    if not {"cpu family", "model"} <= set(found):
+    facts = dict(re.findall(r"^(cpu family|model|flags)\s*:(.*)$", _read(_CPUINFO), re.MULTILINE))
+    if not {"cpu family", "model"} <= set(facts):
         return None
     width = {"avx512f": " AVX-512", "avx2": " AVX2"}
-    flags = found.get("flags", "").split()
+    flags = facts.get("flags", "").split()
     vectors = next((name for flag, name in width.items() if flag in flags), "")
-    return f"family {found['cpu family'].strip()} model {found['model'].strip()}{vectors}"
+    return f"family {facts['cpu family'].strip()} model {facts['model'].strip()}{vectors}"
 
 
 def _read(path: Path) -> str:
@@ -96,12 +96,12 @@ def _read(path: Path) -> str:
 
 def caches() -> dict[str, int]:
     """Return the size in bytes of each cache of the first core: L1d, L1i, L2, L3."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for index in sorted((_CPU / "cpu0" / "cache").glob("index*")):
         level, kind, size = (_read(index / name) for name in ("level", "type", "size"))
         with contextlib.suppress(ValueError):
-            found[f"L{level}{_KINDS_OF_CACHE.get(kind, '')}"] = _size(size)
-    return found
+            sizes[f"L{level}{_KINDS_OF_CACHE.get(kind, '')}"] = _size(size)
+    return sizes
 
 
 def _size(text: str) -> int:
@@ -112,8 +112,8 @@ def _size(text: str) -> int:
 
 def governor() -> str | None:
     """Return the frequency governor of the cores (several, if they differ); None if the system does not report it."""
-    found = set(map(_read, _CPU.glob("cpu*/cpufreq/scaling_governor")))
-    return ", ".join(sorted(filter(None, found))) or None
+    governors = set(map(_read, _CPU.glob("cpu*/cpufreq/scaling_governor")))
+    return ", ".join(sorted(filter(None, governors))) or None
 
 
 def load() -> float | None:
@@ -125,11 +125,11 @@ def load() -> float | None:
 
 def versions(packages: Iterable[str]) -> dict[str, str | None]:
     """Return installed versions by package; None for a package that is not installed."""
-    found: dict[str, str | None] = dict.fromkeys(packages)
-    for name in found:
+    versions_by_name: dict[str, str | None] = dict.fromkeys(packages)
+    for name in versions_by_name:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+            versions_by_name[name] = metadata.version(name)
+    return versions_by_name
 
 
 def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
@@ -137,12 +137,12 @@ def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
     from harness.unicode_versions import versions
 
     probed = [(), *((name,) for name in implementations)]
-    found: dict[str, str | None] = {}
+    versions_by_name: dict[str, str | None] = {}
     for names, answer in zip(
         probed, run_tasks(versions, [(names,) for names in probed], seconds=PROBE_SECONDS), strict=True
     ):
-        found |= dict.fromkeys(names) if isinstance(answer, Failed) else answer
-    return found
+        versions_by_name |= dict.fromkeys(names) if isinstance(answer, Failed) else answer
+    return versions_by_name
 
 
 def suite() -> dict[str, Any]:

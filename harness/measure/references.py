@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.measure import contestant
+from harness.measure import worker
 from harness.measure.texts import boundary
 from harness.process.session import Answer, Session, functions
 from impls import Model
@@ -53,10 +53,10 @@ class References:
         With `confirm` a second reference must agree on the beginning of the first text.
         """
         for name in self._encoders:
-            found = self._answer(name, model, texts)
-            if found is not None:
+            ids = self._answer(name, model, texts)
+            if ids is not None:
                 agreed = not confirm or self._is_confirmed(name, model, texts[0])
-                return (found, name) if agreed else (None, "")
+                return (ids, name) if agreed else (None, "")
         return None, ""
 
     def name_for(self, model: str) -> str:
@@ -73,7 +73,7 @@ class References:
         session = self._session(name, model)
         if session is None:
             return None
-        answer = session.call(contestant.encode_all, texts, seconds=REFERENCE_SECONDS)
+        answer = session.call(worker.encode_all, texts, seconds=REFERENCE_SECONDS)
         if not isinstance(answer, Answer) and answer.outcome.ends_process:
             session.close()
             del self._sessions[name, model]
@@ -83,7 +83,7 @@ class References:
         if (name, model) not in self._sessions:
             session = functions()
             opened = session.call(
-                contestant.open_implementation, name, self._model_file(model), (), seconds=REFERENCE_SECONDS
+                worker.open_implementation, name, self._model_file(model), (), seconds=REFERENCE_SECONDS
             )
             if not isinstance(opened, Answer):
                 session.close()
@@ -108,8 +108,8 @@ class References:
         """Yield what each of `names` that can learns, and its name."""
         for name in names:
             with functions() as session:
-                opened = session.call(contestant.open_implementation, name, "", (), seconds=REFERENCE_SECONDS)
+                opened = session.call(worker.open_implementation, name, "", (), seconds=REFERENCE_SECONDS)
                 if isinstance(opened, Answer):
-                    learned = session.call(contestant.train, str(path), dict(training), seconds=REFERENCE_SECONDS)
+                    learned = session.call(worker.train, str(path), dict(training), seconds=REFERENCE_SECONDS)
                     if isinstance(learned, Answer):
                         yield learned.value.model, name

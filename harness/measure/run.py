@@ -15,7 +15,7 @@ import msgspec
 
 from harness.data import load_corpus, load_model
 from harness.measure import cautions, placement
-from harness.measure.entries import Entry, Who
+from harness.measure.entries import Contestant, Entry
 from harness.measure.materials import LoadModel, Materials, kernels_compiled
 from harness.measure.opening import OpeningRun, slow_ones
 from harness.measure.recording import keep_plan, machine_facts
@@ -74,14 +74,14 @@ def measure(
     return RunResult(measured, facts["warnings"])
 
 
-def contestants(plan: Plan) -> list[Who]:
-    """Return who takes part: every implementation, and the copies of two."""
+def contestants(plan: Plan) -> list[Contestant]:
+    """Return the contestants: every implementation, and the copies of two."""
     names = plan.implementations
     copied: Iterable[str] = ()
     if plan.profile.copies:
         present = [name for name in COPIED if name in names]
         copied = dict.fromkeys((*present, names[0], names[-1])) if len(present) < len(COPIED) else present
-    return [*((name, 0) for name in names), *((name, 1) for name in list(copied)[: len(COPIED)])]
+    return [Contestant(name, 0) for name in names] + [Contestant(name, 1) for name in list(copied)[: len(COPIED)]]
 
 
 def run(
@@ -119,35 +119,40 @@ def _openings(plan: Plan) -> Iterator[tuple[int, tuple[Workload, ...]]]:
 def _entries(
     plan: Plan, materials: Materials, workload: Workload, number: int, known: Sequence[Measurement]
 ) -> Iterator[Entry]:
-    """Yield who takes part in an opening of a workload: those that did not fail, the slow ones in the first few."""
+    """Yield the entries of a workload in an opening: of those that did not fail, and of slow ones in the first few."""
     profile = plan.profile
-    mine = [record for record in known if record.workload == workload.name]
-    before = {(record.implementation, record.copy): record for record in mine}
-    failed = {(r.implementation, r.copy) for r in mine if r.outcome is not Outcome.RIGHT}
-    slow = _slow(mine)
-    for who in contestants(plan):
-        shown = (materials.shown(who[0]), who[1])
-        if workload.applies_to(who[0]) and shown not in failed:
+    earlier = [record for record in known if record.workload == workload.name]
+    before = {_contestant_of(record): record for record in earlier}
+    failed = {_contestant_of(record) for record in earlier if record.outcome is not Outcome.RIGHT}
+    slow = _slow(earlier)
+    for contestant in contestants(plan):
+        shown = Contestant(materials.shown(contestant.name), contestant.copy)
+        if workload.applies_to(contestant.name) and shown not in failed:
             if shown in slow and number >= profile.slow_openings:
                 continue
             n_rounds = 1 if workload.is_once else workload.rounds or profile.rounds
             n_calls = before[shown].n_calls if shown in before else 0
-            yield Entry(who, workload, min(n_rounds, profile.slow_rounds) if shown in slow else n_rounds, n_calls)
+            n_rounds = min(n_rounds, profile.slow_rounds) if shown in slow else n_rounds
+            yield Entry(contestant, workload, n_rounds, n_calls)
 
 
-def _slow(records: Iterable[Measurement]) -> set[Who]:
-    """Return who is known to be slow by the records of a workload: the median time for a byte."""
-    seconds: dict[Who, list[float]] = {}
+def _contestant_of(record: Measurement) -> Contestant:
+    return Contestant(record.implementation, record.copy)
+
+
+def _slow(records: Iterable[Measurement]) -> set[Contestant]:
+    """Return which contestants are known to be slow by the records of a workload: the median time for a byte."""
+    seconds: dict[Contestant, list[float]] = {}
     for record in records:
-        times = [one.wall_seconds[-1] / max(1, one.n_bytes) for one in record.passes]
-        seconds.setdefault((record.implementation, record.copy), []).extend(times)
-    return slow_ones({who: median(times) for who, times in seconds.items() if times})
+        times = [timed.wall_seconds[-1] / max(1, timed.n_bytes) for timed in record.passes]
+        seconds.setdefault(_contestant_of(record), []).extend(times)
+    return slow_ones({contestant: median(times) for contestant, times in seconds.items() if times})
 
 
 def estimate_seconds(plan: Plan) -> float:
     """Estimate how long the plan takes if about a quarter of the contestants is within `SLOW` times the fastest.
 
-    Of those who are slow at one task, half are fast at another in the same process.
+    Of those that are slow at one task, half are fast at another in the same process.
     """
     profile, total = plan.profile, 0.0
     everybody = contestants(plan)

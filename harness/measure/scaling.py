@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from harness.measure.entries import Entry
+from harness.measure.entries import Contestant, Entry
 from harness.measure.materials import Materials
 from harness.measure.opening import OpeningRun
 from harness.measure.stats import Exponent, fit_exponent
@@ -93,7 +93,7 @@ def _curve(
             workload = workload_of(scale, family, size)
             record = known.get((workload.name, materials.shown(name), number))
             if record is None:
-                (record,) = opening.records([Entry((name, 0), workload, 1, 1)])
+                (record,) = opening.records([Entry(Contestant(name, 0), workload, 1, 1)])
                 record.limit_seconds = scale.limit_seconds
                 yield record
             if record.outcome is not Outcome.RIGHT or record.passes[0].wall_seconds[-1] > scale.limit_seconds:

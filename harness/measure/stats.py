@@ -71,10 +71,10 @@ def estimate(logs: Logs) -> Estimate:
 
     Resampling is seeded, so that of two contestants the same openings are drawn and a slow opening slows down both.
     """
-    found = tuple(tuple(rounds) for rounds in logs if len(rounds))
-    if not found:
+    openings = tuple(tuple(rounds) for rounds in logs if len(rounds))
+    if not openings:
         raise ValueError("an estimate needs at least one pass")
-    return _estimated(found)
+    return _estimated(openings)
 
 
 @lru_cache(maxsize=4096)

@@ -103,10 +103,10 @@ class Passes(NamedTuple):
 
 def contestants(records: Sequence[Measurement]) -> list[Passes]:
     """Return the contestants of one workload, in order of first appearance."""
-    by_who: dict[tuple[str, int], dict[int, Measurement]] = {}
+    openings: dict[tuple[str, int], dict[int, Measurement]] = {}
     for record in records:
-        by_who.setdefault((record.implementation, record.copy), {})[record.opening] = record
-    return [Passes(name, copy, [of[n] for n in sorted(of)]) for (name, copy), of in by_who.items()]
+        openings.setdefault((record.implementation, record.copy), {})[record.opening] = record
+    return [Passes(name, copy, [of[n] for n in sorted(of)]) for (name, copy), of in openings.items()]
 
 
 def ratio(a: Passes, b: Passes, clock: Clock = "wall") -> Estimate | None:
@@ -161,8 +161,8 @@ def relative_times(records: Sequence[Measurement]) -> Relative:
         if max(apart, default=0.0) > math.log1p(CITABLE_FLOOR if floor is None else floor):
             clock = "processor"
             floor, fastest = _floor(pairs, clock), _fastest(ranked, clock)
-    found = {one.implementation: ratio(one, fastest, clock) for one in ranked if fastest is not None}
-    times = {name: log for name, log in found.items() if log is not None}
+    logs = {one.implementation: ratio(one, fastest, clock) for one in ranked if fastest is not None}
+    times = {name: log for name, log in logs.items() if log is not None}
     return Relative(dict(sorted(times.items(), key=lambda item: item[1].value)), clock, floor)
 
 
@@ -198,15 +198,15 @@ def _fastest(ranked: Sequence[Passes], clock: Clock = "wall") -> Passes | None:
     """Return the contestant that no other is faster than, pair by pair."""
     best: Passes | None = None
     for one in ranked:
-        found = None if best is None else ratio(one, best, clock)
-        if best is None or (found is not None and found.value < 0):
+        log = None if best is None else ratio(one, best, clock)
+        if best is None or (log is not None and log.value < 0):
             best = one
     return best
 
 
 def _floor(pairs: Sequence[tuple[Passes, Passes]], clock: Clock) -> float | None:
-    found = [ratio(copy, one, clock) for one, copy in pairs]
-    return floor_of([of.interval for of in found if of is not None and of.n_openings > 1])
+    ratios = [ratio(copy, one, clock) for one, copy in pairs]
+    return floor_of([of.interval for of in ratios if of is not None and of.n_openings > 1])
 
 
 def _row(one: Passes, time: Estimate | None, to_above: Interval | None, clock: Clock) -> SummaryRow:
@@ -241,11 +241,11 @@ def _row(one: Passes, time: Estimate | None, to_above: Interval | None, clock: C
 
 def by_workload(records: Iterable[Measurement]) -> dict[str, list[Measurement]]:
     """Return the records of each workload, in order of first appearance, without those of growth."""
-    found: dict[str, list[Measurement]] = {}
+    groups: dict[str, list[Measurement]] = {}
     for record in records:
         if not is_growth(record.workload):
-            found.setdefault(record.workload, []).append(record)
-    return found
+            groups.setdefault(record.workload, []).append(record)
+    return groups
 
 
 def document(records: Iterable[Measurement]) -> dict[str, Any]:

@@ -194,10 +194,10 @@ class ToyClockBender(busy):  # type: ignore[misc]
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        from harness.measure import contestant
+        from harness.measure import worker
 
-        contestant.perf_counter = lambda: CLOCK() / 10  # type: ignore[assignment]
-        contestant.process_time = lambda: CPU_CLOCK() / 10  # type: ignore[assignment]
+        worker.perf_counter = lambda: CLOCK() / 10  # type: ignore[assignment]
+        worker.process_time = lambda: CPU_CLOCK() / 10  # type: ignore[assignment]
 
 
 class ToyClockPatcher(busy):  # type: ignore[misc]
