@@ -39,19 +39,31 @@ class Entry(NamedTuple):
 
 
 class Round(NamedTuple):
-    """The texts of a round, and their ids by the reference as uint32."""
+    """The texts of some calls, and their ids by the reference as uint32."""
 
     calls: list[list[bytes]]
     ids: list[bytes] | None
     reference: str
 
-    def texts(self, n_calls: int) -> list[bytes]:
-        """Return the texts of the first calls."""
-        return [text for call in self.calls[:n_calls] for text in call]
+    @property
+    def texts(self) -> list[bytes]:
+        """Return the texts of all calls."""
+        return [text for call in self.calls for text in call]
 
-    def rows(self, n_texts: int) -> list[np.ndarray] | None:
-        """Return the reference's ids of the first texts."""
-        return None if self.ids is None else [unpacked(ids) for ids in self.ids[:n_texts]]
+    @property
+    def rows(self) -> list[np.ndarray] | None:
+        """Return the reference's ids of each text."""
+        return None if self.ids is None else [unpacked(ids) for ids in self.ids]
+
+    def of_calls(self, first: int, last: int) -> Round:
+        """Return the round of the calls from `first` to before `last`."""
+        before, upto = (sum(map(len, self.calls[:n])) for n in (first, last))
+        return Round(self.calls[first:last], self.ids and self.ids[before:upto], self.reference)
+
+    def of_pass(self, workload: Workload, n_calls: int) -> Round:
+        """Return the round of a pass of `n_calls` and its lead: every pass is timed from the same text on."""
+        start = workload.lead_calls(workload.n_calls)
+        return self.of_calls(start - workload.lead_calls(n_calls), start + n_calls)
 
 
 class Attempt:

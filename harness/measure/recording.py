@@ -23,7 +23,7 @@ from harness.records.schema import Record
 
 Compared = TypeVar("Compared", bound=Record)
 PLAN_FILE = "plan.json"
-PROTOCOL = 3
+PROTOCOL = 4
 """Number of the protocol in METHODOLOGY; raised when earlier and later figures are no longer comparable."""
 
 

@@ -66,7 +66,7 @@ class Stream:
         self._buffers: dict[tuple[str, str | None, bool], bytearray] = {}
 
     def calls(self, workload: Workload) -> list[list[bytes]] | None:
-        """Return the texts of each call of a pass; None once the corpus is too short for another pass.
+        """Return the texts of each call of a pass, after those of its lead; None once the corpus is too short for it.
 
         Generated texts are one document each, given as they are.
         """
@@ -77,7 +77,7 @@ class Stream:
         corpus_bytes = self._corpora.n_bytes(workload.corpus, workload.split)
         n_bytes = min(workload.call_bytes, corpus_bytes // least_bytes(workload))
         made = []
-        for _ in range(workload.n_calls if n_bytes else 0):
+        for _ in range(_all_calls(workload) if n_bytes else 0):
             texts = [self._take(workload, n_bytes) for _ in range(workload.n_documents)]
             if not all(texts):
                 return None
@@ -109,7 +109,11 @@ class Stream:
 
 def least_bytes(workload: Workload) -> int:
     """Return the size of the smallest corpus that has a text, of a byte, for every call."""
-    return (1 if workload.is_once else 3) * workload.n_calls * workload.n_documents
+    return (1 if workload.is_once else 3) * _all_calls(workload) * workload.n_documents
+
+
+def _all_calls(workload: Workload) -> int:
+    return workload.lead_calls(workload.n_calls) + workload.n_calls
 
 
 def boundary(content: bytes | bytearray, position: int) -> int:

@@ -132,33 +132,37 @@ class Contestants:
         wall, cpu = opened.load_seconds
         record.passes, attempt.n_calls = [Pass(0, False, n_bytes, [1], [_short(wall)], [_short(cpu)])], 1
 
-    def _prepare(self, attempt: Attempt, texts: Round, n_calls: int) -> None:
+    def _prepare(self, attempt: Attempt, texts: Round) -> None:
         workload = attempt.workload
         if workload.task == "decode" and texts.ids is None:
             raise FailedError(Failed(Outcome.UNVERIFIED, NOTHING_TO_DECODE))
-        ids = (texts.ids or [])[:n_calls] if workload.task == "decode" else []
+        ids = (texts.ids or []) if workload.task == "decode" else []
         threads = self._materials.threads(workload)
-        self._ask(attempt.contestant, OPEN_SECONDS, worker.prepare, workload.task, texts.calls[:n_calls], ids, threads)
+        self._ask(attempt.contestant, OPEN_SECONDS, worker.prepare, workload.task, texts.calls, ids, threads)
 
     def warm_up(self, attempt: Attempt, texts: Round) -> None:
         """Let a contestant read other text of the corpus; determine its calls a pass; verify, decoding included."""
-        self._prepare(attempt, texts, len(texts.calls))
-        profile = self._profile
+        self._prepare(attempt, texts)
+        profile, workload = self._profile, attempt.workload
         trial: Trial = self._ask(attempt.contestant, profile.time_limit_seconds, worker.warm_up, profile.pass_seconds)
-        attempt.n_calls = attempt.n_calls or trial.n_calls
+        attempt.n_calls = attempt.n_calls or min(trial.n_calls, workload.n_calls)
         attempt.trial_seconds = trial.seconds_per_call
-        attempt.record.warm_up_bytes = sum(map(len, texts.texts(trial.n_done)))
-        self._judge(attempt, texts, trial.n_done, decode=True)
+        done = texts.of_calls(0, trial.n_done)
+        attempt.record.warm_up_bytes = sum(map(len, done.texts))
+        self._judge(attempt, done, decode=True)
 
     def time_pass(self, attempt: Attempt, texts: Round, number: int, stops: set[int]) -> None:
         """Time one pass of a contestant, whose clocks are read at `stops`, and judge its answers."""
         workload, record = attempt.workload, attempt.record
         n_calls = attempt.n_calls = attempt.n_calls or workload.n_calls
         stops_here = sorted({stop for stop in stops if stop < n_calls} | {n_calls})
-        self._prepare(attempt, texts, n_calls)
+        lead, texts = workload.lead_calls(n_calls), texts.of_pass(workload, n_calls)
+        self._prepare(attempt, texts)
         if workload.state == "again":
             self._ask(attempt.contestant, self._profile.time_limit_seconds, worker.run, [n_calls])
-            self._prepare(attempt, texts, n_calls)
+            self._prepare(attempt, texts)
+        if lead:
+            self._ask(attempt.contestant, self._profile.time_limit_seconds, worker.lead, lead)
         cores = self._materials.cores_for(workload)
         session = self._sessions[attempt.contestant]
         stolen, counted = placement.steal_ticks(cores), cpu_seconds(session.pid)
@@ -166,11 +170,11 @@ class Contestants:
             attempt.contestant, self._profile.time_limit_seconds, worker.run, stops_here, workload.times_each_call
         )
         stolen, counted = placement.steal_ticks(cores) - stolen, cpu_seconds(session.pid) - counted
-        n_tokens = self._judge(attempt, texts, n_calls, decode=not record.exact or workload.is_once)
+        n_tokens = self._judge(attempt, texts, decode=not record.exact or workload.is_once)
         wall, cpu = timed.wall_seconds[-1], timed.cpu_seconds[-1]
         waited = record.threads == 1 and timed.was_interrupted and wall - cpu > _LOST_SHARE * wall
         lost = bool(stolen) or waited
-        n_bytes = sum(map(len, texts.texts(n_calls)))
+        n_bytes = sum(map(len, texts.of_calls(lead, lead + n_calls).texts))
         marks = ([_short(s) for s in some] for some in (timed.wall_seconds, timed.cpu_seconds))
         record.passes.append(Pass(number, lost, n_bytes, stops_here, *marks))
         record.n_tokens += n_tokens
@@ -182,11 +186,10 @@ class Contestants:
         if workload.state == "cold":
             record.peak_memory_bytes = self._ask(attempt.contestant, OPEN_SECONDS, worker.peak_memory_bytes)
 
-    def _judge(self, attempt: Attempt, texts: Round, n_calls: int, *, decode: bool) -> int:
-        """Judge the answers to the first calls and return the number of ids. Raises `FailedError`."""
+    def _judge(self, attempt: Attempt, texts: Round, *, decode: bool) -> int:
+        """Judge the answers to all calls and return the number of ids. Raises `FailedError`."""
         workload, record = attempt.workload, attempt.record
-        model, given = self._materials.models[workload.model], texts.texts(n_calls)
-        reference = texts.rows(len(given))
+        model, given, reference = self._materials.models[workload.model], texts.texts, texts.rows
         answers: list[bytes] = self._ask(attempt.contestant, OPEN_SECONDS, worker.ids, workload.task)
         if workload.task == "count":
             counts: list[int] = unpacked(answers[0]).tolist()

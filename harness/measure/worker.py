@@ -195,13 +195,19 @@ def _encode_again(growing: _Steps) -> Any:
     return [encode(text, disallowed_special=()) for text in growing.steps][-1]
 
 
+def lead(n_calls: int) -> None:
+    """Run the first calls of what was prepared."""
+    _held.answers += [_held.run(item) for item in _held.inputs[:n_calls]]
+
+
 def run(stops: Sequence[int], each: bool = False) -> Timed:
-    """Run the first calls of what was prepared, up to the last of `stops`, and read the clocks at each of them.
+    """Run the next calls of what was prepared, up to the last of `stops`, and read the clocks at each of them.
 
     With `each` the clock is read after every call too.
     """
     wall, cpu, marks = [], [], []
-    call, inputs, answers = _held.run, _held.inputs, _held.answers
+    call, answers = _held.run, _held.answers
+    inputs = _held.inputs[len(answers) :]
     before = _switches()
     cpu_start, start = process_time(), perf_counter()
     marks.append(start)
@@ -247,8 +253,8 @@ def warm_up(most_seconds: float) -> Trial:
         # On a busy machine the wall clock runs on, on several threads the processor's runs faster.
         return max(min(perf_counter() - start, process_time() - cpu_start), 1e-9) / len(some)
 
-    spent = per_call = timed(inputs[:1])
-    done = fitting = 1
+    per_call = timed(inputs[:1])  # of some libraries this call prepares what the others use
+    done, fitting, spent = 1, 1, 0.0
     while done < len(inputs) and spent < _WARM_UP_SECONDS:
         per_call = timed(inputs[done : 2 * done])
         spent += per_call * done
