@@ -2,16 +2,18 @@
 
     python tests/campaigns.py [--seconds 300] [--seed 7] [NAME…]
 
-A failure prints the seed and the round; the same seed draws the same again.
+As many run at once as there are cores. A failure prints the seed and the round; the same seed draws the same again.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -40,19 +42,24 @@ def main() -> None:
     if unknown := set(options.names) - set(CAMPAIGNS):
         parser.error(f"unknown campaign '{unknown.pop()}'; there are {', '.join(CAMPAIGNS)}")
     total = sum(CAMPAIGNS[name][0] for name in options.names)
-    failed = []
-    for name in options.names:
-        weight, tests = CAMPAIGNS[name]
-        seconds, began = options.seconds * weight / total, time.monotonic()
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "--timeout", "0", "-n", "0", f"--campaign={seconds:.0f}"]
-        done = subprocess.run([*command, f"--seed={options.seed}", *tests.split()], cwd=ROOT, check=False,
-                              capture_output=True, text=True)  # fmt: skip
-        verdict = "passed" if done.returncode == 0 else "FAILED"
-        print(f"{name}: {verdict} in {time.monotonic() - began:.0f} s, --seed {options.seed}", flush=True)
-        if done.returncode != 0:
-            failed.append(name)
-            print(done.stdout[-8000:], done.stderr[-2000:], flush=True)
-    sys.exit(bool(failed))
+
+    def passes(name: str) -> bool:
+        return passed(name, options.seconds * CAMPAIGNS[name][0] / total, options.seed)
+
+    longest_first = sorted(options.names, key=lambda name: -CAMPAIGNS[name][0])
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        sys.exit(not all(list(threads.map(passes, longest_first))))
+
+
+def passed(name: str, seconds: float, seed: int) -> bool:
+    """Run one campaign and print its verdict; return whether it passed."""
+    began = time.monotonic()
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "--timeout", "0", "-n", "0", f"--campaign={seconds:.0f}"]
+    done = subprocess.run([*command, f"--seed={seed}", *CAMPAIGNS[name][1].split()], cwd=ROOT, check=False,
+                          capture_output=True, text=True)  # fmt: skip
+    verdict = "passed" if done.returncode == 0 else f"FAILED\n{done.stdout[-8000:]} {done.stderr[-2000:]}"
+    print(f"{name}: {time.monotonic() - began:.0f} s, --seed {seed}: {verdict}", flush=True)
+    return done.returncode == 0
 
 
 if __name__ == "__main__":

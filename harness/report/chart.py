@@ -30,7 +30,8 @@ def throughput(rows: Sequence[Row]) -> Chart | None:
     plain = [
         row
         for row in rows
-        if (row["floor"] is None or row["citable"]) and (row["task"], row["state"]) == ("encode", "new text")
+        if (row["floor"] is None or row["citable"])
+        and (row["task"], row["state"], row["unit"]) == ("encode", "new text", "MB/s")
         if not row["corpus"].startswith("gen/")
     ]
     workloads = list(dict.fromkeys(row["workload"] for row in plain if row["median"] is not None))[:_MOST_PANELS]

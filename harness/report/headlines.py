@@ -48,14 +48,17 @@ def _cited(records: Sequence[object], tasks: Collection[str]) -> list[Measuremen
 
 
 def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]:
-    records = _cited(records, _ENCODING)
-    rows = speed.ranking_table(records, floor).rows
+    cited = _cited(records, _ENCODING)
+    leading = [ranked.name for ranked in ranking(cited)[0][:1]]
+    # What the others did not do, or not right, does not count between these two.
+    both = [measured for measured in cited if measured.implementation in (*leading, _YARDSTICK)]
+    rows = speed.ranking_table(both, floor).rows
     yard = next((row for row in rows if row["implementation"] == _YARDSTICK), None)
     if len(rows) < 2 or yard is None:
         return
     best = rows[0]
     if best is not yard:
-        workloads = ranking(of_kind(records, Measurement))[1]
+        workloads = ranking(both)[1]
         mean = f"geometric mean over {counted(len(workloads), 'workload')}: {speed.workload_names(workloads)}"
         ratio = f"{figure(yard['times_best'])} ×"
         if yard["claimed"]:

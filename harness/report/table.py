@@ -47,6 +47,8 @@ class Table:
     group_by: str | None = None
     """The key whose values become headings above their rows."""
     group_title: Mapping[str, str] = field(default_factory=dict)
+    left_out: str = ""
+    """Lines on what has no row; a selection of the rows goes without them."""
 
     def groups(self) -> Iterator[tuple[str, Sequence[Row]]]:
         """Return (heading, rows) in order of appearance; a single group without heading if there is no `group_by`."""
@@ -60,7 +62,7 @@ class Table:
     def legend(self) -> str:
         """Return what the headings of the columns mean, and the note."""
         meanings = "; ".join(column.meaning for column in self.columns if column.meaning)
-        return f"{meanings}. {self.note}" if meanings else self.note
+        return (f"{meanings}. {self.note}" if meanings else self.note) + self.left_out
 
     def written(self, rows: Iterable[Row]) -> list[list[str]]:
         """Return the formatted cells of `rows`."""
@@ -91,6 +93,7 @@ def table_of(
     *,
     without: Collection[str] = (),
     group_title: Mapping[str, str] | None = None,
+    left_out: str = "",
     **words: str,
 ) -> Table:
     """Return the table `name` of `tables.toml`, with its rows in order.
@@ -112,6 +115,7 @@ def table_of(
         columns=tuple(columns),
         group_by=declared.get("group_by"),
         group_title=group_title or {},
+        left_out=left_out,
     )
 
 

@@ -125,7 +125,7 @@ def _table(block: Block, run: Run) -> str:
         kept = [row for row in chosen.rows if re.search(block.only, str(row[by]))]
         if not kept:
             raise ReadmeError(f"line {block.line}: no group of {block.name!r} matches {block.only!r}")
-        chosen = replace(chosen, rows=kept)
+        chosen = replace(chosen, rows=kept, left_out="")
     if block.columns:
         by_key = {column.key: column for column in chosen.columns}
         if unknown := [key for key in block.columns.split(",") if key not in by_key]:

@@ -21,7 +21,7 @@ COLUMNS = {
     "english": (f"encode/{MODEL}/english", "English", ""),
     "code": (f"encode/{MODEL}/code", "code", ""),
     "parallel": (f"encode/{MODEL}/parallel", "18 lang.", ""),
-    "documents": (f"documents/{MODEL}/turkish", "docs", "docs: 4 kB, one by one"),
+    "documents": (f"documents/{MODEL}/turkish", "4 kB", "4 kB: Turkish documents, one by one"),
     "short_us": (f"short/{MODEL}/english", "50, µs", "50: calls with 50 characters"),
     "decode": (f"decode/{MODEL}/code", "decode", ""),
     "load_ms": (f"load/{MODEL}", "load ms", ""),
@@ -43,7 +43,7 @@ def overview_table(records: Sequence[object], speed_rows: Sequence[Row]) -> Tabl
         name: {row["workload"]: row for row in some}
         for name, some in grouped(rows if shown else [], lambda row: row["implementation"]).items()
     }
-    place = {found.name: i for i, found in enumerate(ranking(of_kind(records, Measurement))[0])}
+    place = {ranked.name: i for i, ranked in enumerate(ranking(of_kind(records, Measurement))[0])}
     order = sorted(by_name, key=lambda name: (place.get(name, len(place)), -_n_timed(by_name[name]), name))
     timed = [name for name in order if _n_timed(by_name[name])]
     untimed = grouped(
@@ -63,7 +63,7 @@ def overview_table(records: Sequence[object], speed_rows: Sequence[Row]) -> Tabl
             *(Column(key, name, _written, right=True, meaning=meaning) for key, (_, name, meaning) in shown.items()),
         ),
         model=MODEL,
-        untimed="".join(f"\nNot timed, {status}: {', '.join(names)}." for status, names in untimed.items()),
+        left_out="".join(f"\nNot timed, {status}: {', '.join(names)}." for status, names in untimed.items()),
     )
 
 
@@ -89,10 +89,10 @@ def _cell(key: str, row: Row | None) -> float | str | None:
         return None
     if row["status"] is not Outcome.RIGHT:
         return None if row["status"].did_not_run else wording.WORDS[row["status"]]
-    found: float | None = row["median"]
+    figure: float | None = row["median"]
     if key == MEMORY:
-        found = None if row["peak_memory_bytes"] is None else row["peak_memory_bytes"] / 1e6
-    return found
+        figure = None if row["peak_memory_bytes"] is None else row["peak_memory_bytes"] / 1e6
+    return figure
 
 
 def _written(value: float | str | None) -> str:

@@ -32,6 +32,11 @@ def test_the_chart_shows_real_text_that_may_be_cited_and_names_the_best_of_every
     assert throughput([]) is None
 
 
+def test_the_chart_has_one_unit() -> None:
+    short = timed("naive", [[0.001, 0.001]] * 2, "short/m/turkish", n_bytes=50, model="m", corpus="turkish")
+    assert "short" not in chart_of([*encoded("naive", 0.2), *short]).alternative
+
+
 @pytest.mark.parametrize("scheme", palette.SCHEMES)
 def test_an_image_has_its_title_colours_and_no_markup_of_a_name(scheme: palette.Scheme) -> None:
     image = svg(chart_of([*encoded("naive", 0.2), *encoded("<script>x</script>", 0.1)]), scheme)

@@ -109,6 +109,17 @@ def test_groups_and_columns_can_be_chosen_in_the_marker(root: Path) -> None:
     assert [cell.strip() for cell in header.strip("|").split("|")] == ["implementation", "median"]
 
 
+def test_a_selection_of_rows_does_not_name_what_has_no_row(root: Path) -> None:
+    with RecordWriter(root / "results/more") as writer:
+        workload = {"workload": "encode/o200k_base/english", "model": "o200k_base", "corpus": "english"}
+        for name in ("naive", "priority"):
+            writer.write(*timed(name, [[0.1] * 3] * 2, **workload))
+        writer.write(*timed("bpeasy", [[]], outcome="refused", **workload))
+    all_rows, some = (splice(readme(f"overview {only}run:results/more"), root)[0] for only in ("", "only:naive "))
+    assert "Not timed, refused: bpeasy." in all_rows
+    assert "Not timed" not in some
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

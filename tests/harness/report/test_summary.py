@@ -38,8 +38,20 @@ def test_every_timed_implementation_has_one_row_with_its_verdict_the_fastest_fir
     assert next(iter(rows)) == "priority"
     assert (round(rows["priority"]["turkish"]), rows["tokenizers"]["english"]) == (10, "wrong")
     assert (rows["priority"]["memory_mb"], rows["naive"]["memory_mb"]) == (5, "crash")
-    assert "Not timed, refused: bpeasy." in tables(records)["overview"].note
+    assert "Not timed, refused: bpeasy." in tables(records)["overview"].legend
     assert "overview" not in tables(timed("naive", steady(0.1)))
+
+
+def test_the_headline_on_speed_is_over_what_the_two_it_compares_have_done() -> None:
+    workloads = [f"encode/o200k_base/{text}" for text in ("turkish", "english", "code", "parallel")]
+    two = [record for workload in workloads for record in (
+        *timed("tiktoken", steady(1.0), workload), *timed("tiktoken", steady(1.0), workload, copy=1),
+        *timed("compiled", steady(0.04), workload),
+    )]  # fmt: skip
+    third = [record for workload in workloads[1:] for record in timed("gigatoken", steady(0.1), workload)]
+    third += timed("gigatoken", [[]], workloads[0], "mismatch")
+    assert headlines([*two, *third])[0] == headlines(two)[0]
+    assert "over 4 workloads" in headlines([*two, *third])[0].text
 
 
 def test_headlines_are_sentences_that_hold_their_figure() -> None:
