@@ -231,8 +231,6 @@ class ContextRecord(Record):
 # Working space of a block: sizes of its parts, in items
 MOST_BOUNDS = 2 * BLOCK_BYTES + 512
 MOST_LISTED = 64
-RECORDS_BYTES = 24 * MOST_BOUNDS
-"""Size of the keys and the slots together, which follow each other."""
 
 MOST_CHARACTERS = 62
 """Maximum number of characters that `merge/segments` reads at a time: a word has two more bits."""

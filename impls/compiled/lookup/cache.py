@@ -10,20 +10,20 @@ mark an empty slot. In the store a piece, padded to a multiple of 8, precedes it
 table is full and may not grow, all long entries are removed.
 
 The tables start small and grow in place, in memory reserved for their maximum size, but only between blocks, because
-the records of a block hold addresses of slots: a table grows as soon as the pieces of another block might not fit. A
-slot is the top bits of a hash, so the entries of slot i move to slots 2i and 2i + 1 of a table twice as large. When
-entries are moved from the last to the first, these slots are empty, or taken by entries moved before. The first
-entries, whose new slots would still hold old ones, are kept in the working space until all others have moved. If runs
-of full slots are so long that this does not hold, an entry may get lost; its piece is then merged again.
+the records of a block hold addresses of slots: a table grows as soon as the pieces of another block might not fit. Its
+entries are copied, and inserted again from the copy.
 """
 
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import (
+    allocate,
+    copy_memory,
     inlined,
     kernel,
     outlined,
     prefetch,
+    release_memory,
     shift_left,
     shift_right,
 )
@@ -32,7 +32,6 @@ from impls.compiled.layout import (
     BLOCK_BYTES,
     COUNT_AT,
     NONE,
-    RECORDS_BYTES,
     ContextRecord,
     LongEntry,
     ShortEntry,
@@ -75,12 +74,6 @@ def _ends_search(entry: ShortEntry, low: int, high: int) -> bool:
     return stored == 0 or (stored == high and entry.low == low)
 
 
-@inlined
-def next_line(entry: int) -> int:
-    """Return the address of the first entry of the next cache line."""
-    return (entry | (CACHE_LINE - 1)) + 1
-
-
 @kernel
 def find(context: ContextRecord, low: int, high: int, entry: ShortEntry) -> ShortEntry:
     """Return the entry of a key whose first slot is `entry`, or the empty entry at which to insert it.
@@ -92,7 +85,7 @@ def find(context: ContextRecord, low: int, high: int, entry: ShortEntry) -> Shor
     at = address_of(entry) ^ SHORT_ENTRY
     if _ends_search(short_at(at), low, high):
         return short_at(at)
-    at = next_line(at)
+    at = (at | (CACHE_LINE - 1)) + 1
     start, end = context.pieces.entries, end_of(context.pieces, SHORT_ENTRY)
     while True:
         if at == end:
@@ -231,6 +224,14 @@ def _ids_at(context: ContextRecord, place: int, n_bytes: int) -> I32s:
     return i32s(address_of(context.long_store) + place + ((n_bytes + 7) & ~7))
 
 
+@inlined
+def _write_long(entry: LongEntry, h: int, place: int, n_bytes: int, count: int) -> None:
+    entry.hash = h
+    entry.place = place
+    entry.n_bytes = n_bytes
+    entry.count = count
+
+
 @kernel
 def _keep(context: ContextRecord, entry: LongEntry, h: int, piece: U8s, n_bytes: int, ids: I32s, count: int) -> None:
     place = context.long_used
@@ -239,10 +240,7 @@ def _keep(context: ContextRecord, entry: LongEntry, h: int, piece: U8s, n_bytes:
         stored[i] = piece[i]
     for i in range(count):
         stored_ids[i] = ids[i]
-    entry.hash = h
-    entry.place = place
-    entry.n_bytes = n_bytes
-    entry.count = count
+    _write_long(entry, h, place, n_bytes, count)
     context.long_used = (place + ((n_bytes + 7) & ~7) + 4 * count + 7) & ~7
     context.long.count = context.long.count + 1
 
@@ -291,86 +289,56 @@ def keep_long(context: ContextRecord, piece: U8s, n_bytes: int, h: int, ids: I32
     _keep(context, _find_long(context, piece, n_bytes, h, long_slot(context, h)), h, piece, n_bytes, ids, count)
 
 
-SHORT_MARK, LONG_MARK = 8, 16
-"""Offset of the word of an entry that is 0 in an empty slot; the offset also identifies the table."""
-LEAST_WAITING = 512
-"""More than the longest run of full slots: with three quarters of all slots full, there are runs of a few hundred."""
-PAGE_BYTES = 4096
+GROWTH_REGION = 5
 
 
-@inlined
-def _hash_of_entry(entry: int, mark: int) -> int:
-    return mix(i64s(entry)[0], i64s(entry)[1]) if mark == SHORT_MARK else i64s(entry)[0]
+@kernel
+def _doubled(table: TableRecord, entry_bytes: int) -> int:
+    """Double and empty a table; return the address of a copy of its entries.
 
-
-@inlined
-def _move(entry: int, to: int, size: int) -> None:
-    words, moved = i64s(entry), i64s(to)
-    for k in range(size >> 3):
-        moved[k] = words[k]
-        words[k] = 0
-
-
-@inlined
-def _is_taken(entry: int, mark: int) -> bool:
-    return i64s(entry + mark)[0] != 0
-
-
-@inlined
-def _empty_slot(start: int, shift: int, h: int, size: int, mark: int) -> int:
-    end = start + shift_left(size, 64 - shift)
-    entry = start + size * shift_right(h, shift)
-    if mark == SHORT_MARK and _is_taken(entry, mark):
-        entry ^= size
-        if _is_taken(entry, mark):
-            entry = next_line(entry)
-            if entry == end:
-                entry = start
-    while _is_taken(entry, mark):
-        entry += size
-        if entry == end:
-            entry = start
-    return entry
-
-
-@inlined
-def _spread(context: ContextRecord, start: int, before: int, shift: int, size: int, mark: int) -> None:
-    """Move the entries of a table, whose hash shift was `before`, to their slots in the enlarged table."""
-    end = start + shift_left(size, 64 - before)
-    for page in range(end, start + shift_left(size, 64 - shift), PAGE_BYTES):
-        # Make the first access to a page a write: a read would cost a second page fault at the first write.
-        i64s(page)[0] = 0
-    waiting, most = 0, min(RECORDS_BYTES, end - start)
-    while waiting + size <= most and (waiting < LEAST_WAITING * size or _is_taken(start + waiting, mark)):
-        waiting += size
-    kept = address_of(context.keys)
-    for at in range(0, waiting, size):
-        _move(start + at, kept + at, size)
-    entry = end
-    while entry > start + waiting:
-        entry -= size
-        if _is_taken(entry, mark):
-            _move(entry, _empty_slot(start, shift, _hash_of_entry(entry, mark), size, mark), size)
-    for at in range(0, waiting, size):
-        entry = kept + at
-        if _is_taken(entry, mark):
-            _move(entry, _empty_slot(start, shift, _hash_of_entry(entry, mark), size, mark), size)
+    Returns 0, with nothing changed, if the table has its maximum size or there is no memory.
+    """
+    n_bytes, copy = shift_left(entry_bytes, 64 - table.shift), 0
+    if table.shift > table.least_shift:
+        copy = allocate(GROWTH_REGION, n_bytes)
+    if copy != 0:
+        copy_memory(copy, table.entries, n_bytes)
+        table.shift = table.shift - 1
+        table.limit = 2 * table.limit
+        empty_table(table, entry_bytes)
+    return copy
 
 
 @outlined
-def _grow(context: ContextRecord, table: TableRecord, size: int, mark: int) -> None:
-    """Double a table of the context unless it has its maximum size."""
-    before = table.shift
-    if before > table.least_shift:
-        _spread(context, table.entries, before, before - 1, size, mark)
-        table.shift = before - 1
-        table.limit = 2 * table.limit
+def _grow_short(context: ContextRecord) -> None:
+    n_slots = shift_left(1, 64 - context.pieces.shift)
+    copy = _doubled(context.pieces, SHORT_ENTRY)
+    if copy != 0:
+        entries = short_entries(copy)
+        for i in range(n_slots):
+            if entries[i].high != 0:
+                _put(context, entries[i].low, entries[i].high, entries[i].third, entries[i].fourth)
+        release_memory(copy)
+
+
+@outlined
+def _grow_long(context: ContextRecord) -> None:
+    n_slots = shift_left(1, 64 - context.long.shift)
+    copy = _doubled(context.long, LONG_ENTRY)
+    if copy != 0:
+        entries = long_entries(copy)
+        for i in range(n_slots):
+            h, place, n_bytes = entries[i].hash, entries[i].place, entries[i].n_bytes
+            if n_bytes != 0:
+                slot = _find_long(context, from_item(context.long_store, place), n_bytes, h, long_slot(context, h))
+                _write_long(slot, h, place, n_bytes, entries[i].count)
+        release_memory(copy)
 
 
 @inlined
 def make_room(context: ContextRecord) -> None:
     """Enlarge every table that may lack room for the pieces of a block. Must not run while records are in use."""
     if context.pieces.count + BLOCK_BYTES > context.pieces.limit:
-        _grow(context, context.pieces, SHORT_ENTRY, SHORT_MARK)
+        _grow_short(context)
     if context.long.count + BLOCK_BYTES > context.long.limit:
-        _grow(context, context.long, LONG_ENTRY, LONG_MARK)
+        _grow_long(context)
