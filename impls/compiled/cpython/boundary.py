@@ -58,7 +58,6 @@ def encoding_by(
     complete: Callable[..., int],
     object_of: Callable[..., int],
     ids_at_once: int = 1,
-    keep: int = 1,
 ) -> Callable[..., int]:
     """Return a kernel that makes an object of a text's ids, or returns None if the plain path has to take over.
 
@@ -66,8 +65,7 @@ def encoding_by(
     filled part by part, `ids_at_once` ids or more at a time, so that the ids need no other memory:
     `with_room(context, made, room)` makes it (`made` is 0) or enlarges it; `store(context, made, begin, ids, count)`,
     which needs no interpreter lock, puts ids in it; `complete(context, made, count)` gives it its final size. Those
-    that return an object return 0 with an exception set, and `made` released, if they fail. With `keep` 0 ids are only
-    counted.
+    that return an object return 0 with an exception set, and `made` released, if they fail.
     """
 
     @outlined
@@ -85,7 +83,7 @@ def encoding_by(
         state = save_thread()
         while begin < n and count >= 0:
             count, begin = encode_part(
-                context, kind, characters, begin, n, out + 4 * waiting, limit - waiting, keep, check_special
+                context, kind, characters, begin, n, out + 4 * waiting, limit - waiting, check_special
             )
             waiting += max(count, 0)
             if count >= 0 and (waiting >= ids_at_once or begin >= n):
@@ -113,7 +111,7 @@ def encoding_by(
 
     @outlined
     def at_once(context: ContextRecord, text: int, check_special: int) -> int:
-        count, out = encode_text(context, text, keep, check_special)
+        count, out = encode_text(context, text, check_special)
         if count == RAISED:
             return 0
         result = new_none(context) if count < 0 else object_of(context, out, count)
@@ -191,7 +189,7 @@ def _int_of_count(context: ContextRecord, ids: int, count: int) -> int:
     return long_from_long(count)
 
 
-_counted = encoding_by(_new_none_once, _store_nothing, _int_for_none, _int_of_count, keep=0)
+_counted = encoding_by(_new_none_once, _store_nothing, _int_for_none, _int_of_count)
 
 
 @kernel
@@ -207,7 +205,7 @@ MOST_CUT_CHARACTERS = 1 << 12
 @kernel
 def _ids_of_bytes(context: ContextRecord, text: int, n_bytes: int) -> int:
     """Return a list of the ids of UTF-8 text, or None; 0 with an exception set."""
-    count = encode(context, text, n_bytes, context.out, 1)
+    count = encode(context, text, n_bytes, context.out)
     return list_of_ids(context, context.out, count) if count >= 0 else new_none(context)
 
 

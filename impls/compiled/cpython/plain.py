@@ -47,7 +47,7 @@ def _written(kernel: Function, context: Context, data: bytes, *more: int | np.nd
 
 def encode(context: Context, text: str) -> np.ndarray:
     """Return the ids of a text without surrogates, uint32 of shape (n_tokens,)."""
-    return _written(native.encode, context, _utf8(text), 1)
+    return _written(native.encode, context, _utf8(text))
 
 
 def encode_pieces(context: Context, text: str, ends: np.ndarray) -> np.ndarray:

@@ -46,13 +46,13 @@ OUT_REGION = 2
 RELEASE_FROM_BYTES = 1024
 """The interpreter lock is released for texts of this size or more, and held for shorter ones."""
 
-_exported_encode = external("bpebench_encode", 5)
+_exported_encode = external("bpebench_encode", 4)
 
 
 @inlined
-def encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int) -> int:
+def encode(context: ContextRecord, text: int, n_bytes: int, out: int) -> int:
     """Call the exported `encode` (see `lookup/encode`), so that it is compiled once for all its callers."""
-    return _exported_encode(address_of(context), text, n_bytes, out, keep)
+    return _exported_encode(address_of(context), text, n_bytes, out)
 
 
 @kernel
@@ -71,11 +71,11 @@ def release_ids(context: ContextRecord, out: int) -> None:
 
 
 @outlined
-def _encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int, check_special: int) -> int:
+def _encode(context: ContextRecord, text: int, n_bytes: int, out: int, check_special: int) -> int:
     """Call `encode`; if `check_special` is 1, return MAY_BE_SPECIAL for a text that may hold a special token."""
     if check_special != 0 and may_hold_special(context, u8s(text), n_bytes):
         return MAY_BE_SPECIAL
-    return encode(context, text, n_bytes, out, keep)
+    return encode(context, text, n_bytes, out)
 
 
 @inlined
@@ -150,7 +150,6 @@ def encode_part(
     n: int,
     out: int,
     room: int,
-    keep: int,
     check_special: int,
 ) -> tuple[int, int]:
     """Write the ids of the part that begins at character `begin` of n; return their number and the part's end.
@@ -165,18 +164,17 @@ def encode_part(
     n_bytes = context.size
     count = NO_ROOM
     if n_bytes <= room:
-        count = _encode(context, address, n_bytes, out, keep, check_special)
+        count = _encode(context, address, n_bytes, out, check_special)
     release_utf8(context)
     return count, end
 
 
 @outlined
-def encode_text(context: ContextRecord, text: int, keep: int, check_special: int) -> tuple[int, int]:
+def encode_text(context: ContextRecord, text: int, check_special: int) -> tuple[int, int]:
     """Encode a str at once; return its number of ids, or an error code, and their address, for `release_ids`.
 
-    With `keep` 0, ids are only counted; with `check_special` 1, a text that may hold a special token gives
-    MAY_BE_SPECIAL. The code RAISED means that an exception is set. The caller has claimed the context; for a long text
-    the interpreter lock is released meanwhile.
+    With `check_special` 1, a text that may hold a special token gives MAY_BE_SPECIAL. The code RAISED means that an
+    exception is set. The caller has claimed the context; for a long text the interpreter lock is released meanwhile.
     """
     address = utf8(context, text)
     if address == 0:
@@ -187,10 +185,10 @@ def encode_text(context: ContextRecord, text: int, keep: int, check_special: int
         release_utf8(context)
         return NO_MEMORY, context.out
     if n_bytes < RELEASE_FROM_BYTES:
-        count = _encode(context, address, n_bytes, out, keep, check_special)
+        count = _encode(context, address, n_bytes, out, check_special)
     else:
         state = save_thread()
-        count = _encode(context, address, n_bytes, out, keep, check_special)
+        count = _encode(context, address, n_bytes, out, check_special)
         restore_thread(state)
     release_utf8(context)
     return count, out

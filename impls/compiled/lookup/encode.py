@@ -362,11 +362,10 @@ def _padded_tail(context: ContextRecord, text: U8s, n_bytes: int, position: int)
 
 
 @kernel
-def encode(context: ContextRecord, text: U8s, n_bytes: int, out: I32s, keep: int) -> int:
+def encode(context: ContextRecord, text: U8s, n_bytes: int, out: I32s) -> int:
     """Write the ids of a text to `out`; return how many, UNCOVERED if the pattern leaves text out, or NO_MEMORY.
 
-    With `keep` 0 ids are only counted: every block overwrites the one before it. A text of more than MOST_TEXT_BYTES
-    gives NO_MEMORY.
+    A text of more than MOST_TEXT_BYTES gives NO_MEMORY.
     """
     if n_bytes == 0:
         return 0
@@ -383,7 +382,7 @@ def encode(context: ContextRecord, text: U8s, n_bytes: int, out: I32s, keep: int
         if n_pieces < 0:
             return UNCOVERED
         record_pieces(context, text, position, context.ends, n_pieces)
-        n = look_up_block(context, text, position, context.ends, n_pieces, from_item(out, total if keep != 0 else 0))
+        n = look_up_block(context, text, position, context.ends, n_pieces, from_item(out, total))
         if n < 0:
             return NO_MEMORY
         total += n

@@ -170,7 +170,7 @@ def _encode_item(context: ContextRecord, item: ItemRecord, check_special: int) -
         item.ids = item.memory = allocate(BATCH_REGION, 4 * n_bytes + PAD_BYTES)
         if item.memory == 0:
             return NO_MEMORY
-    count = encode(context, text, n_bytes, item.ids, 1)
+    count = encode(context, text, n_bytes, item.ids)
     if count > 0 and item.memory == 0:
         context.batch_used = used + count
     return count
