@@ -60,11 +60,6 @@ def encode_byte_piece(context: Context, piece: bytes) -> np.ndarray:
     return _written(native.byte_piece_ids, context, piece)
 
 
-def piece_ends(context: Context, text: str) -> np.ndarray:
-    """Return the ends of a text's pieces, in bytes of its UTF-8: uint32 of shape (n_pieces,)."""
-    return _written(native.split, context, _utf8(text))
-
-
 def ends_of(text: str, pieces: Sequence[str]) -> np.ndarray:
     """Return the ends of pieces, in bytes of their text's UTF-8: int32 of shape (n_pieces,)."""
     lengths = map(len, pieces) if text.isascii() else (len(piece.encode()) for piece in pieces)

@@ -411,26 +411,3 @@ def encode_pieces(context: ContextRecord, text: U8s, n_bytes: int, out: I32s, en
         done += block
         begin = ends[done - 1]
     return total
-
-
-@kernel
-def split(context: ContextRecord, text: U8s, n_bytes: int, out: I32s) -> int:
-    """Write the ends of all pieces of a text; return how many, or UNCOVERED or NO_MEMORY as `encode` does.
-
-    PAD_BYTES follow the text.
-    """
-    if n_bytes == 0:
-        return 0
-    if n_bytes > MOST_TEXT_BYTES:
-        return NO_MEMORY
-    readable = n_bytes + PAD_BYTES
-    total, position = 0, 0
-    while position < n_bytes:
-        count = split_block(context, text, n_bytes, readable, position, min(n_bytes, position + BLOCK_BYTES))
-        if count < 0:
-            return UNCOVERED
-        for i in range(count):
-            out[total + i] = context.ends[i]
-        total += count
-        position = context.after
-    return total
