@@ -26,7 +26,7 @@ OBJECT_FILES = {
     "decoding": {"lookup.decode": "decoded_bytes decode", "cpython.ids_to_text": "decode_to_str decode_to_bytes"},
     "later": {
         "training.documents": "valid_bytes text_sizes",
-        "training.count_pieces": "count_texts spread_pieces number_pieces collect_counts",
+        "training.count_pieces": "count_texts spread_pieces add_pieces",
         "training.cells": "fill_cells compact_cells",
         "training.pairs": "sum_pairs count_pairs spread_pairs list_pairs",
         "training.learn": "learn",

@@ -14,7 +14,7 @@ from impls.compiled.codegen.memory import inlined, kernel
 from impls.compiled.codegen.pointers import address_of, from_item, i32s
 from impls.compiled.pretokenize.scan import code_point, width
 from impls.compiled.training.layout import MOST_WEIGHT, SEPARATOR, SYMBOL_BYTES, Cell, CountingRecord, LearningRecord
-from impls.compiled.typed_memory import I32s, I64s, Rows, U8s
+from impls.compiled.typed_memory import I32s, Rows, U8s
 
 
 @inlined
@@ -38,7 +38,7 @@ def _symbol_of(word: U8s, at: int, n_bytes: int, inner: I32s, last: I32s) -> tup
 
 
 @kernel
-def fill_cells(counting: CountingRecord, counts: I64s, inner: I32s, last: I32s, cells: Rows[Cell]) -> int:
+def fill_cells(counting: CountingRecord, inner: I32s, last: I32s, cells: Rows[Cell]) -> int:
     """Write the words of two symbols or more; return the number of cells.
 
     `inner` and `last` are by character: its symbol, and its symbol at the end of a word. If `last` is 0, `inner` is by
@@ -48,7 +48,7 @@ def fill_cells(counting: CountingRecord, counts: I64s, inner: I32s, last: I32s, 
     _write(cells, 0, SEPARATOR, 0)
     place = 1
     for number in range(counting.n_pieces):
-        n_bytes, left = counting.lengths[number], counts[number]
+        n_bytes, left = counting.lengths[number], counting.counts[number]
         word = from_item(counting.arena, counting.starts[number])
         while left > 0:
             weight, at, begin = min(left, MOST_WEIGHT), 0, place

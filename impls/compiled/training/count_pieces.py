@@ -12,7 +12,7 @@ from impls.compiled.layout import BLOCK_BYTES, UNCOVERED, ContextRecord
 from impls.compiled.lookup.encode import split_block
 from impls.compiled.lookup.hashing import K1, hash_piece, same_bytes
 from impls.compiled.training.layout import FINISHED, NO_ROOM, CountedPiece, CountingRecord
-from impls.compiled.typed_memory import I32s, I64s, Record, Rows, U8s, i64
+from impls.compiled.typed_memory import I32s, Record, Rows, U8s, i64
 
 LONGEST_KEY = 7
 ENOUGH = 256
@@ -51,36 +51,37 @@ def _slot_of(shift: int, key: int) -> int:
 
 
 @kernel
-def _add(counting: CountingRecord, key: int, slot: int, piece: U8s, n_bytes: int, times: int) -> int:
-    """Add `times` to the count of a piece, probing from `slot` on; return its index."""
+def _add(counting: CountingRecord, key: int, slot: int, piece: U8s, n_bytes: int, times: int) -> None:
+    """Add `times` to the count of a piece, probing from `slot` on."""
     table, last = counting.piece_table, shift_right(-1, counting.piece_shift)
     while True:
         entry = table[slot]
         if entry.key == 0:
-            return _put(counting, key, entry, piece, n_bytes, times)
+            _put(counting, key, entry, piece, n_bytes, times)
+            return
         if entry.key == key:
-            number = shift_right(entry.number, 32)
+            number = entry.number
             if key > 0 or (
                 counting.lengths[number] == n_bytes
                 and same_bytes(from_item(counting.arena, counting.starts[number]), piece, n_bytes)
             ):
-                entry.number = entry.number + times
-                return number
+                counting.counts[number] = counting.counts[number] + times
+                return
         slot = (slot + 1) & last
 
 
 @kernel
-def _put(counting: CountingRecord, key: int, entry: CountedPiece, piece: U8s, n_bytes: int, times: int) -> int:
+def _put(counting: CountingRecord, key: int, entry: CountedPiece, piece: U8s, n_bytes: int, times: int) -> None:
     number, used = counting.n_pieces, counting.arena_used
     entry.key = key
-    entry.number = shift_left(number, 32) | times
+    entry.number = number
+    counting.counts[number] = times
     counting.starts[number] = used
     counting.lengths[number] = n_bytes
     for i in range(0, n_bytes, 8):
         set_word(counting.arena, used + i, word_at(piece, i))
     counting.arena_used = (used + n_bytes + 7) & ~7
     counting.n_pieces = number + 1
-    return number
 
 
 @kernel
@@ -178,29 +179,13 @@ def spread_pieces(counting: CountingRecord, table: Rows[CountedPiece], shift: in
 
 
 @kernel
-def number_pieces(counting: CountingRecord, other: CountingRecord, numbers: I32s) -> int:
-    """Insert the pieces of another table from POSITION on, and write their indices here, by index there.
-
-    Returns FINISHED or NO_ROOM. Counts do not change.
-    """
+def add_pieces(counting: CountingRecord, other: CountingRecord) -> int:
+    """Add the counts of another table's pieces from POSITION on; return FINISHED or NO_ROOM."""
     for number in range(counting.position, other.n_pieces):
         piece, n_bytes = from_item(other.arena, other.starts[number]), other.lengths[number]
         if not _has_room(counting, 1, n_bytes):
             counting.position = number
             return NO_ROOM
         key = _key_of(piece, n_bytes)
-        numbers[number] = _add(counting, key, _slot_of(counting.piece_shift, key), piece, n_bytes, 0)
+        _add(counting, key, _slot_of(counting.piece_shift, key), piece, n_bytes, other.counts[number])
     return FINISHED
-
-
-@kernel
-def collect_counts(counting: CountingRecord, counts: I64s) -> int:
-    """Add the count of each piece to `counts` and reset it to 0; return 0."""
-    table = counting.piece_table
-    for slot in range(shift_left(1, 64 - counting.piece_shift)):
-        if table[slot].key != 0:
-            word = table[slot].number
-            number = shift_right(word, 32)
-            counts[number] = counts[number] + (word & LOW_HALF)
-            table[slot].number = word & ~LOW_HALF
-    return 0

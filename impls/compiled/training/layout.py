@@ -29,13 +29,13 @@ class CountedPiece(Record):
     """An entry of the table of pieces."""
 
     key: i64  # see `training/count_pieces`; 0 in an empty entry
-    number: i64  # index of the piece << 32 | its count
+    number: i64  # index of the piece
 
 
 class CountingRecord(Record):
     """The tables in which distinct pieces are counted, and the texts to count."""
 
-    piece_table: Rows[CountedPiece]  # 16-byte entries by hash: int64 key, int64 index of the piece << 32 | its count
+    piece_table: Rows[CountedPiece]  # 16-byte entries by hash
     piece_shift: i64  # the slot of a hash is the hash shifted right by this
     n_pieces: i64  # number of distinct pieces so far
     most_pieces: i64  # maximum number of pieces: half of the entries
@@ -44,6 +44,7 @@ class CountingRecord(Record):
     arena_bytes: i64  # size of the arena
     starts: I64s  # int64 by piece: offset of its bytes in the arena
     lengths: I32s  # int32 by piece: its number of bytes
+    counts: I64s  # int64 by piece: its number of occurrences
     texts: U8s  # UTF-8 of the texts to count, one right after the other
     n_readable: i64  # bytes that may be read from TEXTS on: the size of all texts, and PAD_BYTES more
     text_bytes: I64s  # int64 by text: its number of bytes

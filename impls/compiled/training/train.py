@@ -109,7 +109,7 @@ class Learner(Slots):
         inner, last = (_NO_SYMBOLS, _NO_SYMBOLS) if in_symbols else self._symbols()
         self.hold("cells", self._zeros(layout.CELL_BYTES * n_cells))
         tables = [table if len(table) else 0 for table in (inner, last)]
-        self["n_cells"] = native.fill_cells(words.address, words.counts, *tables, self["cells"])
+        self["n_cells"] = native.fill_cells(words.address, *tables, self["cells"])
 
     def learn(self) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the merges, as pairs of symbols in the order they were learned, and the count of each."""

@@ -18,18 +18,10 @@ from impls.core.text.patterns import Splitter
 
 _BITS, _ARENA_BYTES = 16, 1 << 20
 """Initial sizes: log2 of the number of entries of the table, and bytes of pieces."""
-_MOST_COUNTED = 1 << 31
-"""Counts are collected before this many bytes have been read: an entry cannot count further."""
 
 
 class Pieces(Slots):
     """Distinct pieces and their counts."""
-
-    counts: np.ndarray
-    """int64 by piece: its number of occurrences."""
-
-    def collect(self) -> None:
-        """Bring `counts` up to date; here they always are."""
 
     @classmethod
     def of(cls, counts: PieceCounts) -> Pieces:
@@ -44,14 +36,19 @@ class Pieces(Slots):
         pieces["arena_used"] = len(counts.text)
         pieces.hold("starts", starts)
         pieces.hold("lengths", lengths)
+        pieces.hold("counts", np.ascontiguousarray(counts.counts, np.int64))
         pieces["n_pieces"] = n
-        pieces.counts = counts.counts
         return pieces
 
     @property
     def lengths(self) -> np.ndarray:
         """Return the number of bytes of each piece: int32."""
         return self.held("lengths")[: self["n_pieces"]]
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Return the number of occurrences of each piece: int64."""
+        return self.held("counts")[: self["n_pieces"]]
 
     def pieces(self) -> Iterator[str]:
         """Yield the pieces as strings, in order."""
@@ -61,7 +58,7 @@ class Pieces(Slots):
 
 
 class Words(Pieces):
-    """Counts pieces, kept in the order of their first occurrence; `counts` is up to date after `collect`.
+    """Counts pieces, kept in the order of their first occurrence.
 
     Not thread-safe. If `splits`, `context` splits; otherwise `regex` does, and to `context` each piece is a text.
     """
@@ -73,12 +70,10 @@ class Words(Pieces):
         self.hold("piece_table", aligned_zeros(16 << _BITS))
         self["piece_shift"] = 64 - _BITS
         self["most_pieces"] = 1 << (_BITS - 1)
-        self.hold("starts", np.zeros(1 << (_BITS - 1), np.int64))
-        self.hold("lengths", np.zeros(1 << (_BITS - 1), np.int32))
+        for slot, kind in (("starts", np.int64), ("lengths", np.int32), ("counts", np.int64)):
+            self.hold(slot, np.zeros(1 << (_BITS - 1), kind))
         self.hold("arena", aligned_zeros(_ARENA_BYTES))
         self["arena_bytes"] = _ARENA_BYTES
-        self.counts = np.zeros(0, np.int64)
-        self._n_counted = 0
 
     def may_outgrow(self, n_bytes: int) -> bool:
         """Return whether the tables may soon grow, and would take more than `n_bytes` while they do."""
@@ -105,10 +100,6 @@ class Words(Pieces):
     def add_texts(self, data: np.ndarray, sizes: np.ndarray) -> None:
         """Count as `add` does; `data` (uint8) holds the texts, one right after the other, and PAD_BYTES more; `sizes`
         (int64) is the number of bytes of each text."""
-        n_bytes = int(sizes.sum())
-        if self._n_counted + n_bytes >= _MOST_COUNTED:
-            self.collect()
-        self._n_counted += n_bytes
         if not self._splits:
             pieces = (piece for text in _texts(data, sizes) for piece in self._splitter.split(text.decode()))
             data, sizes = _side_by_side([piece.encode() for piece in pieces])
@@ -127,30 +118,16 @@ class Words(Pieces):
 
     def add_counts(self, other: Pieces) -> None:
         """Add the counts of `other`."""
-        self.collect()
-        other.collect()
-        numbers = np.empty(len(other.counts), np.int32)
         self["position"] = 0
-        n_bytes = other["arena_used"] + 8 * len(numbers)
-        self.enlarging(n_bytes, lambda: native.number_pieces(self.address, other.address, numbers))
-        self.collect()
-        np.add.at(self.counts, numbers, other.counts)
+        n_bytes = other["arena_used"] + 8 * other["n_pieces"]
+        self.enlarging(n_bytes, lambda: native.add_pieces(self.address, other.address))
 
     def counted(self) -> PieceCounts:
         """Return the counts, with pieces in the order of their first occurrence; afterwards nothing can be counted."""
-        self.collect()
         self.release("piece_table")
         lengths = self.lengths.astype(np.int64)
         text = gathered(self.held("arena"), self.held("starts")[: len(lengths)], lengths)
         return PieceCounts(self._stages, text, np.cumsum(lengths), self.counts)
-
-    def collect(self) -> None:
-        """Bring `counts` up to date."""
-        counts = np.zeros(self["n_pieces"], np.int64)
-        counts[: len(self.counts)] = self.counts
-        native.collect_counts(self.address, counts)
-        self.counts = counts
-        self._n_counted = 0
 
     def enlarging(self, n_bytes: int, kernel: Callable[[], int]) -> int:
         """Call a kernel, and enlarge the tables for pieces of `n_bytes` until it has room; return its status."""
@@ -168,7 +145,7 @@ class Words(Pieces):
         self["arena_bytes"] = len(arena) - PAD_BYTES
         shift = self["piece_shift"] - 1
         most = 1 << (63 - shift)
-        for slot in ("starts", "lengths"):
+        for slot in ("starts", "lengths", "counts"):
             before = self.held(slot)
             larger = np.zeros(most, before.dtype)
             larger[: len(before)] = before

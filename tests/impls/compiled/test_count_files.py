@@ -70,16 +70,13 @@ def test_lines_between_which_the_pattern_cuts_are_counted_as_one_text(
 
 
 @pytest.mark.parametrize("pattern", ["gpt2", "deepseek", r"\p{N}{1,3}|\P{N}+", "none"])
-def test_tables_grow_in_the_middle_of_a_text_and_go_on_where_they_were_collected(
-    pattern: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_grow_in_the_middle_of_a_text(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "_BITS", 6)
     stages = ("\\p{N}{1,3}|\\P{N}+", *resolve("gpt2")) if pattern.startswith("\\") else resolve(pattern)
     text = " ".join(f"w{i % 700}x{i * i % 900}" for i in range(3000))
     tables, split = parts.new_words(stages), Splitter(stages).split
     for _ in range(2):
         tables.add([text.encode(), text[:99].encode()])
-        tables.collect()
     assert dict(tables.counted().items()) == Counter([*split(text), *split(text[:99])] * 2)
 
 

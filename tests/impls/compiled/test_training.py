@@ -132,7 +132,6 @@ def test_threads_tables_that_grow_and_texts_that_are_cut(
     monkeypatch.setattr(parts, "_BATCH_BYTES", 1 << 12)
     monkeypatch.setattr(words, "_BITS", 12)
     monkeypatch.setattr(words, "_ARENA_BYTES", 1 << 10)
-    monkeypatch.setattr(words, "_MOST_COUNTED", 1 << 16)
     monkeypatch.setattr(training, "_LEAST_BITS", 4)
     monkeypatch.setattr(training, "_BATCH", 100)
     rng = random.Random(9)
@@ -154,7 +153,7 @@ def test_a_word_that_comes_more_often_than_a_weight_can_say(monkeypatch: pytest.
 
     def many_times(texts: list[str], spec: TrainingSpec) -> words.Pieces:
         pieces = counted(texts, spec)
-        pieces.counts = pieces.counts * times
+        pieces.hold("counts", pieces.counts * times)
         return pieces
 
     monkeypatch.setattr(training, "_counted", many_times)
