@@ -30,8 +30,7 @@ OBJECT_FILES = {
         "training.cells": "fill_cells compact_cells",
         "training.pairs": "sum_pairs count_pairs spread_pairs list_pairs",
         "training.learn": "learn",
-        "threads.batch": "ask_worker change_state run_worker "
-        "run_claimed batch_fetch batch_collect batch_encode batch_close",
+        "threads.batch": "ask_worker run_worker run_claimed batch_fetch batch_collect batch_encode batch_close",
     },
 }
 """By object file, by module: its kernels."""

@@ -56,10 +56,8 @@ from impls.compiled.pretokenize.special_search import may_hold_special
 from impls.compiled.threads.layout import (
     ASKED,
     AT_WORK,
-    CALLED,
     ITEMS_AT,
     RESTING,
-    STATE_BITS,
     ItemRecord,
     JobRecord,
     WorkerRecord,
@@ -201,41 +199,21 @@ def work(context: ContextRecord, job: JobRecord, most_bytes_more: int) -> bool:
 
 
 @kernel
-def change_state(worker: WorkerRecord, before: int, after: int) -> int:
-    """Change a worker's state atomically from `before` to `after`; return 1, or 0 if the state was another."""
-    return atomic_change(field_address(worker, "state"), before, after)
-
-
-@kernel
 def ask_worker(worker: WorkerRecord, job: int, context: int) -> int:
-    """Ask an idle worker to work on a job with this context; if it is 0, call it to build one first. Return 0."""
+    """Ask an idle worker to work on a job with this context; return 0."""
     worker.job = job
     worker.context = context
-    state = ASKED
-    if context == 0:
-        worker.n_calls += 1
-        state = (worker.n_calls << STATE_BITS) | CALLED
-    atomic_store(field_address(worker, "state"), state)
+    atomic_store(field_address(worker, "state"), ASKED)
     _release(worker.lock)
     return 0
 
 
-@inlined
-def _is_called(state: int) -> bool:
-    return state & ((1 << STATE_BITS) - 1) == CALLED
-
-
 @kernel
-def wait_for_job(worker: WorkerRecord) -> int:
-    """Sleep until this worker has begun a job, and return 0, or until it is called, and return its state."""
-    lock = worker.lock
-    while True:
-        if atomic_change(field_address(worker, "state"), ASKED, AT_WORK) != 0:
-            return 0
-        state = atomic_load(field_address(worker, "state"))
-        if _is_called(state):
-            return state
-        _acquire(lock, 1)
+def _wait_for_job(worker: WorkerRecord) -> int:
+    """Sleep until this worker has begun a job; return its new state."""
+    while atomic_change(field_address(worker, "state"), ASKED, AT_WORK) == 0:
+        _acquire(worker.lock, 1)
+    return AT_WORK
 
 
 @kernel
@@ -246,7 +224,7 @@ def _all_resting(job: JobRecord) -> bool:
     while address != 0:
         worker = _worker_at(address)
         state = atomic_load(field_address(worker, "state"))
-        if state == ASKED or _is_called(state):
+        if state == ASKED:
             resting = atomic_change(field_address(worker, "state"), state, RESTING) != 0 and resting
         elif state != RESTING:
             resting = False
@@ -270,15 +248,13 @@ def wait_for_workers(job: JobRecord) -> None:
 
 @kernel
 def run_worker(worker: WorkerRecord) -> int:
-    """Work on every job this worker is asked for, until it is CALLED; return its state then. No interpreter lock."""
-    while True:
-        call = wait_for_job(worker)
-        if call != 0:
-            return call
+    """Work on every job this worker is asked for, for ever. Needs no interpreter lock."""
+    while _wait_for_job(worker) == AT_WORK:
         job, context = job_at(worker.job), context_at(worker.context)
         context.batch_used = 0
         take_part(context, job, 1 << 62)
         atomic_store(field_address(worker, "state"), RESTING)
+    return 0
 
 
 OFFSETS_REGION = 4

@@ -50,13 +50,10 @@ class WorkerRecord(Record):
     job: i64  # address of the job it is asked to work on
     context: i64  # address of the context it works with
     next_worker: i64  # address of the mailbox of the job's next worker, or 0
-    n_calls: i64  # number of times the worker was CALLED
 
 
 ITEMS_AT = JobRecord.dtype.itemsize
 ITEM_BYTES = ItemRecord.dtype.itemsize
 
-RESTING, ASKED, AT_WORK, CALLED, PREPARING = range(5)
-"""States of a worker thread. CALLED: it has to build a context first; PREPARING: it has built it and takes the job."""
-STATE_BITS = 3
-"""Bits of the state. For CALLED, higher bits number the call, so that a late worker can tell it from a newer call."""
+RESTING, ASKED, AT_WORK = range(3)
+"""States of a worker thread."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from threading import Thread
 
 import numpy as np
 
@@ -39,6 +40,7 @@ class Pool:
         self, tables: ModelTables, splitting: Splitting, specials: SpecialTokenTable, cuts: np.ndarray | None = None
     ) -> None:
         self._tables, self._splitting, self._specials, self._cuts = tables, splitting, specials, cuts
+        self._builders: list[Thread] = []
         self._contexts: list[tuple[Context, list[weakref.ref[Loan]]]] = []
         """Contexts with their loans: the first loan that still exists holds the context; later attempts do not."""
         _living.add(self)
@@ -67,6 +69,18 @@ class Pool:
         loan = Loan(context)
         self._contexts.append((context, [weakref.ref(loan)]))
         return loan
+
+    def build_beside(self, n_missing: int) -> None:
+        """Build `n_missing` contexts, less those that are being built, on threads that nobody waits for."""
+        self._builders = [each for each in self._builders if each.is_alive()]
+        for _ in range(n_missing - len(self._builders)):
+            self._builders.append(Thread(target=self._build, daemon=True))
+            with suppress(RuntimeError):  # the system has no more threads
+                self._builders[-1].start()
+
+    def _build(self) -> None:
+        with suppress(MemoryError):
+            self.make()
 
     def borrow(self) -> Loan:
         """Borrow a free context, or a new one if none is free."""

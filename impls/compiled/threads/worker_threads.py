@@ -27,11 +27,8 @@ from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import Slots, address, declare, forget, index_by_field, native
 from impls.compiled.cpython.interpreter import Builtins
 from impls.compiled.threads.layout import (
-    ASKED,
     ITEM_BYTES,
     ITEMS_AT,
-    PREPARING,
-    RESTING,
     ItemRecord,
     JobRecord,
     WorkerRecord,
@@ -135,9 +132,8 @@ class BatchJob:
                 worker.link(self._workers[-1] if self._workers else None)
                 self._workers.append(worker)
             self._memory[_AT["workers"]] = self._workers[-1].address if self._workers else 0
-        here = this_processor()
-        for worker in self._workers[:n_wanted]:
-            worker.ask(self.address, self._pool, here)
+        here, asked = this_processor(), self._workers[:n_wanted]
+        self._pool.build_beside(sum(not worker.ask(self.address, self._pool, here) for worker in asked))
 
 
 class WorkerThread:
@@ -147,7 +143,6 @@ class WorkerThread:
         self._mailbox = Slots(WorkerRecord)
         self.address = self._mailbox.address
         self._mailbox["lock"] = _new_lock()
-        self._pool: Pool | None = None
         self._loan: Loan | None = None
         self._kept_off: int | None = None
         self._job: np.ndarray | None = None
@@ -178,18 +173,20 @@ class WorkerThread:
         """Put this worker at the head of a job's linked list, before `next_worker`, the previous head."""
         self._mailbox["next_worker"] = 0 if next_worker is None else next_worker.address
 
-    def ask(self, job: int, pool: Pool, processor: int | None) -> None:
-        """Ask this worker, which is idle, to work on a job; `processor` is that of the calling thread, if known.
+    def ask(self, job: int, pool: Pool, processor: int | None) -> bool:
+        """Ask this worker, which is idle, to work on a job; return whether a context is free for it.
 
-        If no context is free, the worker builds one first, which may take longer than the job.
+        `processor` is that of the calling thread, if known.
         """
         if processor is not None and processor != self._kept_off and self.native_id is not None:
             keep_off(self.native_id, processor)
             self._kept_off = processor
-        self._pool = pool
         if self._loan is None:
             self._loan = pool.borrow_free()
-        native.ask_worker(self.address, job, 0 if self._loan is None else self._loan.context.address)
+        if self._loan is None:
+            return False
+        native.ask_worker(self.address, job, self._loan.context.address)
+        return True
 
     def release(self) -> None:
         """Return the worker's context to the pool; the ids in it are no longer needed."""
@@ -199,25 +196,7 @@ class WorkerThread:
     def _serve(self) -> None:
         self.native_id = threading.get_native_id()
         self._runs.set()
-        while True:
-            call = native.run_worker(self.address)
-            try:
-                self._prepare(call)
-            except MemoryError:
-                # The other threads do the work without this one.
-                native.change_state(self.address, call, RESTING)
-
-    def _prepare(self, call: int) -> None:
-        """Build a context, then work on the job this worker was called for, unless the job is over."""
-        # If a later call has replaced this one, this is the pool of that call.
-        pool = self._pool
-        assert pool is not None, "called before any job asked for it"
-        loan = pool.borrow()
-        if not native.change_state(self.address, call, PREPARING):
-            return
-        self._loan = loan
-        self._mailbox["context"] = loan.context.address
-        native.change_state(self.address, PREPARING, ASKED)
+        native.run_worker(self.address)
 
 
 def _new_lock() -> int:
