@@ -7,26 +7,22 @@ Arrays, counts, and text encoded on both sides of a cut are in another object fi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from impls.compiled.codegen.memory import inlined, kernel, outlined
+from impls.compiled.codegen.memory import declare_region, kernel, outlined
 from impls.compiled.codegen.pointers import u8s
 from impls.compiled.cpython.pyobjects import (
     array_of_ids,
     array_with_room,
     clear_error,
-    complete_list,
+    data_of_array,
     decrement,
     list_new,
     list_of_ids,
     list_set,
-    list_with_room,
     long_from_long,
     new_none,
     restore_thread,
     save_thread,
     store_in_array,
-    store_in_list,
     this_thread,
 )
 from impls.compiled.cpython.strings import length_of, release_utf8, utf8_of_part, utf8_size
@@ -47,155 +43,123 @@ from impls.compiled.layout import (
 )
 from impls.compiled.pretokenize.special_search import may_begin_special
 
-IDS_AT_ONCE = 1 << 18
-"""Number of ids put in a list at a time: a megabyte. With fewer, the ints and the encoder's tables would evict each
-other from the processor's cache."""
+LIST, ARRAY, COUNT = range(3)
+"""The object that a built-in makes of a text's ids."""
+ARRAY_REGION = 6
 
 
-def encoding_by(
-    with_room: Callable[..., int],
-    store: Callable[..., None],
-    complete: Callable[..., int],
-    object_of: Callable[..., int],
-    ids_at_once: int = 1,
-) -> Callable[..., int]:
-    """Return a kernel that makes an object of a text's ids, or returns None if the plain path has to take over.
+@outlined
+def _in_parts(context: ContextRecord, text: int, wanted: int, check_special: int) -> int:
+    """Return the object of a long text, or None; 0 for a text that is not encoded in parts.
 
-    `object_of(context, ids, count)` makes the object of a text that is encoded at once. The object of a long text is
-    filled part by part, `ids_at_once` ids or more at a time, so that the ids need no other memory:
-    `with_room(context, made, room)` makes it (`made` is 0) or enlarges it; `store(context, made, begin, ids, count)`,
-    which needs no interpreter lock, puts ids in it; `complete(context, made, count)` gives it its final size. Those
-    that return an object return 0 with an exception set, and `made` released, if they fail.
+    The ids are put in an array, with room for the number predicted from the text read so far, and a sixteenth more.
     """
-
-    @outlined
-    def in_parts(context: ContextRecord, text: int, check_special: int) -> int:
-        """Return the object of a long text, or None; 0 for a text that is not encoded in parts.
-
-        The object has room for the number of ids predicted from the text read so far, and a sixteenth more. No other
-        code may find it before it is complete.
-        """
-        kind, characters = splittable_characters(context, text)
-        if kind < 0:
-            return 0
-        n, out, limit = length_of(text), context.out, context.out_limit
-        made, room, total, begin, count, waiting = 0, 0, 0, 0, 0, 0
-        state = save_thread()
-        while begin < n and count >= 0:
-            count, begin = encode_part(
-                context, kind, characters, begin, n, out + 4 * waiting, limit - waiting, check_special
-            )
-            waiting += max(count, 0)
-            if count >= 0 and (waiting >= ids_at_once or begin >= n):
-                if total + waiting > room:
-                    room = total + waiting
-                    if begin < n:
-                        room = room * n // begin * 17 // 16
-                    restore_thread(state)
-                    made = with_room(context, made, room)
-                    state = save_thread()
-                if made == 0:
-                    count = NO_MEMORY
-                else:
-                    store(context, made, total, out, waiting)
-                total += waiting
-                waiting = 0
-        restore_thread(state)
-        if made != 0 and count >= 0:
-            made = complete(context, made, total)
-            if made != 0:
-                return made
-        decrement(made)
-        clear_error()
-        return new_none(context) if count == MAY_BE_SPECIAL else 0
-
-    @outlined
-    def at_once(context: ContextRecord, text: int, check_special: int) -> int:
-        count, out = encode_text(context, text, check_special)
-        if count == RAISED:
-            return 0
-        result = new_none(context) if count < 0 else object_of(context, out, count)
-        release_ids(context, out)
+    kind, characters = splittable_characters(context, text)
+    if kind < 0:
+        return 0
+    n, out, limit = length_of(text), context.out, context.out_limit
+    array, room, total, begin, count = 0, 0, 0, 0, 0
+    state = save_thread()
+    while begin < n and count >= 0:
+        count, begin = encode_part(context, kind, characters, begin, n, out, limit, check_special)
+        if count >= 0 and wanted != COUNT:
+            if array == 0 or total + count > room:
+                room = total + count
+                if begin < n:
+                    room = room * n // begin * 17 // 16
+                restore_thread(state)
+                array = array_with_room(context, array, room)
+                state = save_thread()
+            if array == 0:
+                count = NO_MEMORY
+            else:
+                store_in_array(context, array, total, out, count)
+        total += max(count, 0)
+    restore_thread(state)
+    result = 0
+    if count < 0:
+        decrement(array)
+    elif wanted == COUNT:
+        result = long_from_long(total)
+    elif wanted == ARRAY:
+        result = array_with_room(context, array, total)
+    else:
+        ids = data_of_array(context, array)
+        declare_region(ARRAY_REGION, ids, ids + 4 * total)
+        result = list_of_ids(context, ids, total)
+        decrement(array)
+    if result != 0:
         return result
-
-    @kernel
-    def encoded(context: ContextRecord, text: int, check_special: int) -> int:
-        """Claim the context until the object is complete.
-
-        Other Python code may run before that: on other threads while the interpreter lock is released, and on Python
-        3.11 whenever an object is created, since that may run the garbage collector, and so any finalizer.
-        """
-        if context.busy != 0 or (check_special != 0 and context.n_specials < 0):
-            return new_none(context)
-        context.busy = 1
-        result = 0
-        if is_long(context, text):
-            context.busy = this_thread()
-            result = in_parts(context, text, check_special)
-        if result == 0:
-            result = at_once(context, text, check_special)
-        context.busy = 0
-        return result
-
-    return encoded
+    clear_error()
+    return new_none(context) if count == MAY_BE_SPECIAL else 0
 
 
-_encoded = encoding_by(list_with_room, store_in_list, complete_list, list_of_ids, IDS_AT_ONCE)
-_encoded_array = encoding_by(array_with_room, store_in_array, array_with_room, array_of_ids)
+@outlined
+def _at_once(context: ContextRecord, text: int, wanted: int, check_special: int) -> int:
+    count, out = encode_text(context, text, check_special)
+    if count == RAISED:
+        return 0
+    if count < 0:
+        result = new_none(context)
+    elif wanted == LIST:
+        result = list_of_ids(context, out, count)
+    elif wanted == ARRAY:
+        result = array_of_ids(context, out, count)
+    else:
+        result = long_from_long(count)
+    release_ids(context, out)
+    return result
+
+
+@kernel
+def _encoded(context: ContextRecord, text: int, wanted: int, check_special: int) -> int:
+    """Return the object of a text's ids, or None if the plain path has to take over; 0 with an exception set.
+
+    The context is claimed until the object is complete. Other Python code may run before that: on other threads while
+    the interpreter lock is released, and on Python 3.11 whenever an object is created, since that may run the garbage
+    collector, and so any finalizer.
+    """
+    if context.busy != 0 or (check_special != 0 and context.n_specials < 0):
+        return new_none(context)
+    context.busy = 1
+    result = 0
+    if is_long(context, text):
+        context.busy = this_thread()
+        result = _in_parts(context, text, wanted, check_special)
+    if result == 0:
+        result = _at_once(context, text, wanted, check_special)
+    context.busy = 0
+    return result
 
 
 @kernel
 def encode_to_list(context: ContextRecord, text: int) -> int:
     """Encode (str -> list of int), special tokens read as ordinary text."""
-    return _encoded(context, text, 0)
+    return _encoded(context, text, LIST, 0)
 
 
 @kernel
 def encode_to_list_unless_special(context: ContextRecord, text: int) -> int:
     """Encode (str -> list of int); return None for a text that may hold a special token."""
-    return _encoded(context, text, 1)
+    return _encoded(context, text, LIST, 1)
 
 
 @kernel
 def encode_to_array(context: ContextRecord, text: int) -> int:
     """Encode (str -> array of uint32), special tokens read as ordinary text."""
-    return _encoded_array(context, text, 0)
+    return _encoded(context, text, ARRAY, 0)
 
 
 @kernel
 def encode_to_array_unless_special(context: ContextRecord, text: int) -> int:
     """Encode (str -> array of uint32); return None for a text that may hold a special token."""
-    return _encoded_array(context, text, 1)
-
-
-@inlined
-def _new_none_once(context: ContextRecord, made: int, room: int) -> int:
-    return made if made != 0 else new_none(context)
-
-
-@inlined
-def _store_nothing(context: ContextRecord, made: int, begin: int, ids: int, count: int) -> None:
-    pass
-
-
-@inlined
-def _int_for_none(context: ContextRecord, none: int, count: int) -> int:
-    decrement(none)
-    return long_from_long(count)
-
-
-@inlined
-def _int_of_count(context: ContextRecord, ids: int, count: int) -> int:
-    return long_from_long(count)
-
-
-_counted = encoding_by(_new_none_once, _store_nothing, _int_for_none, _int_of_count)
+    return _encoded(context, text, ARRAY, 1)
 
 
 @kernel
 def count_ids(context: ContextRecord, text: int) -> int:
     """Count the ids of a text (str -> int)."""
-    return _counted(context, text, 0)
+    return _encoded(context, text, COUNT, 0)
 
 
 MOST_CUT_CHARACTERS = 1 << 12

@@ -17,7 +17,6 @@ from impls.compiled.codegen.memory import (
 )
 from impls.compiled.codegen.pointers import field_address, u32s
 from impls.compiled.layout import INT_BYTES, ContextRecord
-from impls.compiled.typed_memory import U32s
 
 increment = external("Py_IncRef", 1)
 """Add a reference to an object."""
@@ -68,72 +67,23 @@ MANY_ITEMS = 1 << 19
 
 list_new = external("PyList_New", 1)
 list_set = external("PyList_SetItem", 3)
-_list_set_slice = external("PyList_SetSlice", 4)
-_track = external("PyObject_GC_Track", 1)
-_untrack = external("PyObject_GC_UnTrack", 1)
 long_from_long = external("PyLong_FromLong", 1)
-
-
-@inlined
-def _fill_items(context: ContextRecord, ids: U32s, count: int, items: int) -> None:
-    """Store the ints of ids at `items`, as PyList_SET_ITEM of the public headers does; they count no references."""
-    integers = context.integers
-    for i in range(count):
-        poke_64(items + 8 * i, integers + INT_BYTES * ids[i])
 
 
 @kernel
 def list_of_ids(context: ContextRecord, ids: int, count: int) -> int:
-    """Return a new list of ints; 0 with an exception set if out of memory."""
+    """Return a new list of ints; 0 with an exception set if out of memory.
+
+    Items are stored as PyList_SET_ITEM of the public headers does; the ints count no references.
+    """
     boxed = list_new(count)
     if boxed == 0:
         return 0
-    items = peek(boxed + context.list_items)
+    items, integers, numbers = peek(boxed + context.list_items), context.integers, u32s(ids)
     if count >= MANY_ITEMS:
         ask_for_huge_pages(items, 8 * count)
-    _fill_items(context, u32s(ids), count, items)
-    return boxed
-
-
-@kernel
-def list_with_room(context: ContextRecord, boxed: int, room: int) -> int:
-    """Return a list for `room` ids that begins with what `boxed` holds, unless that is 0, and replaces it.
-
-    The garbage collector does not track it until `complete_list`. Returns 0 with an exception set if out of memory.
-    """
-    larger = list_new(room)
-    if larger != 0:
-        _untrack(larger)
-        items = peek(larger + context.list_items)
-        if room >= MANY_ITEMS:
-            ask_for_huge_pages(items, 8 * room)
-        if boxed != 0:
-            copy_memory(items, peek(boxed + context.list_items), 8 * list_size(boxed))
-    decrement(boxed)
-    return larger
-
-
-@inlined
-def store_in_list(context: ContextRecord, boxed: int, begin: int, ids: int, count: int) -> None:
-    """Store ints in a list of `list_with_room` from index `begin` on; needs no interpreter lock."""
-    _fill_items(context, u32s(ids), count, peek(boxed + context.list_items) + 8 * begin)
-
-
-@kernel
-def complete_list(context: ContextRecord, boxed: int, count: int) -> int:
-    """Truncate a list of `list_with_room` to `count` items, let the garbage collector track it, and return it.
-
-    If out of memory, returns 0 with an exception set, and the list is released.
-    """
-    none, items, room = context.none_object, peek(boxed + context.list_items), list_size(boxed)
-    for i in range(count, room):
-        increment(none)
-        poke_64(items + 8 * i, none)
-    # The C function returns an int: the upper half of the register is undefined.
-    if count < room and _list_set_slice(boxed, count, room, 0) & 0xFFFFFFFF != 0:
-        decrement(boxed)
-        return 0
-    _track(boxed)
+    for i in range(count):
+        poke_64(items + 8 * i, integers + INT_BYTES * numbers[i])
     return boxed
 
 
@@ -157,10 +107,15 @@ def array_of_ids(context: ContextRecord, ids: int, count: int) -> int:
 
 
 @inlined
+def data_of_array(context: ContextRecord, array: int) -> int:
+    """Return the address of a non-empty array's ids."""
+    return call_pointer_2(context.array_data, array, field_address(context, "origin"))
+
+
+@inlined
 def store_in_array(context: ContextRecord, array: int, begin: int, ids: int, count: int) -> None:
     """Store ids in a non-empty array from index `begin` on; needs no interpreter lock."""
-    first = call_pointer_2(context.array_data, array, field_address(context, "origin"))
-    copy_memory(first + 4 * begin, ids, 4 * count)
+    copy_memory(data_of_array(context, array) + 4 * begin, ids, 4 * count)
 
 
 @kernel
