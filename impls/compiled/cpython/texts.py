@@ -41,6 +41,7 @@ from impls.compiled.layout import (
     ContextRecord,
 )
 from impls.compiled.pretokenize.special_search import may_hold_special
+from impls.compiled.typed_memory import I64s
 
 OUT_REGION = 2
 RELEASE_FROM_BYTES = 1024
@@ -87,17 +88,23 @@ def _class_of(context: ContextRecord, code: int) -> int:
 
 
 @kernel
-def last_cut(context: ContextRecord, kind: int, characters: int, n: int) -> int:
-    """Return the index of the last certain cut within n characters that hold no special token, or 0."""
-    at = n - 1
-    after = _class_of(context, character(kind, characters, max(at, 0)))
-    while at > 0:
+def _cut_within(context: ContextRecord, kind: int, characters: int, begin: int, end: int, cuts: I64s) -> int:
+    """Return the last index after `begin`, and before `end`, at which `cuts` lets a text be cut; `begin` if none."""
+    at = end - 1
+    after = _class_of(context, character(kind, characters, max(at, begin)))
+    while at > begin:
         before = _class_of(context, character(kind, characters, at - 1))
-        if shift_right(context.all_cuts[before], after) & 1:
+        if shift_right(cuts[before], after) & 1:
             return at
         after = before
         at -= 1
-    return 0
+    return begin
+
+
+@kernel
+def last_cut(context: ContextRecord, kind: int, characters: int, n: int) -> int:
+    """Return the index of the last certain cut within n characters that hold no special token, or 0."""
+    return _cut_within(context, kind, characters, 0, n, context.all_cuts)
 
 
 @kernel
@@ -106,17 +113,12 @@ def _end_of_part(context: ContextRecord, kind: int, characters: int, begin: int,
 
     A part ends at the last certain cut within PART_CHARACTERS, or at a later one if there is none within them.
     """
-    cuts, size, least = context.cuts, PART_CHARACTERS, begin
+    searched, size = begin, PART_CHARACTERS
     while begin + size < n:
-        at = begin + size
-        after = _class_of(context, character(kind, characters, at))
-        while at > least + 1:
-            at -= 1
-            before = _class_of(context, character(kind, characters, at))
-            if shift_right(cuts[before], after) & 1:
-                return at + 1
-            after = before
-        least = begin + size - 1
+        end = _cut_within(context, kind, characters, searched, begin + size + 1, context.cuts)
+        if end > searched:
+            return end
+        searched = begin + size
         size += size
     return n
 
