@@ -67,7 +67,7 @@ def _interpreter_layout() -> dict[str, int] | None:
 def _list_items() -> int:
     """Return the offset at which PyList_SET_ITEM finds the address of a list's items.
 
-    Returns 0 if that macro, or Py_INCREF, works in another way here.
+    Returns 0 if that macro works in another way here.
     """
     word = ctypes.sizeof(ctypes.c_void_p)
     offset = 3 * word
@@ -78,18 +78,8 @@ def _list_items() -> int:
     items = ctypes.c_void_p.from_address(id(things) + offset).value
     if size != len(things) or not items:
         return 0
-    found = (ctypes.c_void_p * len(things)).from_address(items)
-    if list(found) != [id(thing) for thing in things]:
-        return 0
-    return offset if _counts_references_in_front(things[0]) else 0
-
-
-def _counts_references_in_front(thing: object) -> bool:
-    """Return whether the first four bytes of an object hold its reference count."""
-    count = ctypes.c_uint32.from_address(id(thing))
-    before = count.value
-    more = [thing] * 5
-    return count.value == before + len(more)
+    addresses = (ctypes.c_void_p * len(things)).from_address(items)
+    return offset if list(addresses) == [id(thing) for thing in things] else 0
 
 
 def numpy_api() -> dict[str, int] | None:
