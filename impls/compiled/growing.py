@@ -29,13 +29,15 @@ class TokensByEnd(Slots):
         n_symbols, n_bytes = context["n_symbols"], len(tables["token_bytes"])
         filter_bits, slot_bits = (2 * n_bytes).bit_length(), (2 * n_symbols).bit_length()
         self.hold("parts", np.full(2 * n_symbols, -1, np.int32))
-        self.lengths = np.zeros(n_symbols, np.int32)
-        self.hold("lengths", self.lengths)
+        lengths = np.zeros(n_symbols, np.int32)
+        self.hold("lengths", lengths)
+        self.lengths = lengths.data
         self.hold("filter", np.zeros(1 << filter_bits, np.uint8))
         self.hold("tokens", np.full(1 << slot_bits, -1, np.int64))
         self["filter_shift"], self["tokens_shift"] = 64 - filter_bits, 64 - slot_bits
         if not native.index_suffixes(context.address, self.address):
             raise ValueError("some token has several derivations")
+        self.ids = ids.data if len(ids) else range(n_symbols)
         self.symbol_of = dict(zip(ids.tolist(), range(n_symbols), strict=True)) if len(ids) else None
         self.longest = self["longest"]
 
@@ -54,9 +56,8 @@ class KernelEnds(Slots):
         super().__init__(Beginnings)
         self._tokens, self.longest = tokens, tokens.longest
         self._addresses = tokens.context.address, tokens.address, self.address
-        self._extend, self._changed = plain_function("extend_beginnings", 5), plain_function("changed_tokens", 5)
+        self._extend = plain_function("extend_beginnings", 5)
         self._make_room(_LEAST_ROOM, 0)
-        self._make_out(_LEAST_ROOM)
 
     def _make_room(self, room: int, n_kept: int) -> None:
         text, last = np.zeros(room, np.uint8), np.zeros(room + 1, np.int32)
@@ -65,12 +66,8 @@ class KernelEnds(Slots):
             last[: n_kept + 1] = self.held("last")[: n_kept + 1]
         self.hold("text", text)
         self.hold("last", last)
-        self._room, self._text, self._last = room, text.data, last
-
-    def _make_out(self, room: int) -> None:
-        out = np.zeros(room, np.int32)
-        self.hold("out", out)
-        self["out_limit"], self._out = room, out.data
+        # Python reads single numbers of a memoryview faster than of an array.
+        self._room, self._text, self._last = room, text.data, last.data
 
     def spell(self, text: str) -> bytes:
         """Return the UTF-8 of a text."""
@@ -90,7 +87,7 @@ class KernelEnds(Slots):
 
     def length(self, token: int) -> int:
         """Return the number of bytes of a token."""
-        return int(self._tokens.lengths[self._symbol(token)])
+        return self._tokens.lengths[self._symbol(token)]
 
     def begin(self, before: int | None) -> None:
         """Forget everything; begin after the token `before`, or where the piece begins."""
@@ -107,9 +104,14 @@ class KernelEnds(Slots):
 
     def changed(self, old: int, new: int) -> tuple[int, list[int]]:
         """Return how many last tokens of the first `old` bytes become which ones, in the first `new`."""
-        numbers = self._changed(*self._addresses, old, new)
-        n_added = numbers & 0xFFFFFFFF
-        if n_added > len(self._out):
-            self._make_out(n_added)
-            self._changed(*self._addresses, old, new)
-        return numbers >> 32, self._out[:n_added].tolist()
+        last, lengths, ids = self._last, self._tokens.lengths, self._tokens.ids
+        n_removed, added = 0, []
+        while old != new:
+            if new > old:
+                symbol = last[new]
+                added.append(ids[symbol])
+                new -= lengths[symbol]
+            else:
+                n_removed += 1
+                old -= lengths[last[old]]
+        return n_removed, added[::-1]

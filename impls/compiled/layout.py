@@ -273,5 +273,3 @@ class Beginnings(Record):
 
     text: U8s  # the bytes from that place on
     last: I32s  # by number of bytes: the last symbol, PIECE_BEGINS or NOT_KNOWN; the first is the symbol before
-    out: I32s  # the ids that `changed_tokens` returns
-    out_limit: i64  # the most ids in `out`

@@ -19,7 +19,7 @@ OBJECT_FILES = {
         "cpython.boundary": "encode_to_list encode_to_list_unless_special",
     },
     "arrays": {
-        "merge.last_tokens": "index_suffixes extend_beginnings changed_tokens",
+        "merge.last_tokens": "index_suffixes extend_beginnings",
         "cpython.boundary": "encode_to_array encode_to_array_unless_special count_ids encode_cut",
     },
     "stages": {"pretokenize.other_splitters": "split_otherwise", "merge.spelling": "spell"},

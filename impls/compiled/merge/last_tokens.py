@@ -170,29 +170,3 @@ def extend_beginnings(context: ContextRecord, suffixes: Suffixes, beginnings: Be
         if last[end] == NOT_KNOWN:
             return 0
     return 1
-
-
-@kernel
-def changed_tokens(context: ContextRecord, suffixes: Suffixes, beginnings: Beginnings, old: int, new: int) -> int:
-    """Return how many of the last tokens of the first `old` bytes become others in the first `new`, << 32 | how many.
-
-    The ids of the latter are written to `out`, unless there are more than `out_limit`.
-    """
-    last, lengths, out, limit = beginnings.last, suffixes.lengths, beginnings.out, beginnings.out_limit
-    n_removed, n_added = 0, 0
-    while old != new:
-        if new > old:
-            symbol = last[new]
-            if n_added < limit:
-                out[n_added] = symbol if context.ids == 0 else context.ids[symbol]
-            n_added += 1
-            new -= lengths[symbol]
-        else:
-            n_removed += 1
-            old -= lengths[last[old]]
-    if n_added <= limit:
-        for i in range(n_added >> 1):
-            other = out[n_added - 1 - i]
-            out[n_added - 1 - i] = out[i]
-            out[i] = other
-    return shift_left(n_removed, 32) | n_added
