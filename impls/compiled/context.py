@@ -82,7 +82,7 @@ class Context(SplitContext):
         self.hold("latest", np.zeros(self["n_symbols"], np.int32))
         self.hold("head_bits", np.zeros((self["n_symbols"] + 63) // 64, np.int64))
         self.hold("small_scratch", aligned_zeros(2048))
-        for field, offset in (("symbols", 64), ("ranks", 512), ("symbol_handles", 1088), ("made", 1344)):
+        for field, offset in (("symbols", 64), ("ranks", 512), ("symbol_handles", 1088), ("pair_symbols", 1344)):
             self[field] = self["small_scratch"] + offset
         self._caches()
         self.hold("out", aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES, _IN_SMALL_PAGES))
@@ -116,8 +116,8 @@ class Context(SplitContext):
 
     def _whole(self) -> None:
         """Hold the hash table of whole pieces."""
-        if (whole := self.tables.get("whole_tokens")) is not None:
-            table, self["whole_shift"] = token_table(self.held("token_bytes"), self.held("token_starts"), whole)
+        if (tokens := self.tables.get("whole_tokens")) is not None:
+            table, self["whole_shift"] = token_table(self.held("token_bytes"), self.held("token_starts"), tokens)
             self.hold("whole", table)
 
     def reach_python(self, specials: SpecialTokenTable, cuts: np.ndarray | None) -> None:
@@ -126,14 +126,14 @@ class Context(SplitContext):
         `specials` is the table of special tokens that kernels search for; `cuts` says where texts may be cut, see
         `splitting.cuts_of`.
         """
-        found, n_ids = interpreter_layout(), max(self["n_symbols"], int(self.tables["ids"].max(initial=0)) + 1)
-        if found is None or n_ids > MOST_INTS:
+        python_layout, n_ids = interpreter_layout(), max(self["n_symbols"], int(self.tables["ids"].max(initial=0)) + 1)
+        if python_layout is None or n_ids > MOST_INTS:
             return
         self.builtins = Builtins(self.address)
         # None and types live as long as the interpreter, so their addresses (which `id` returns) stay valid.
         self["none_object"], self["int_type"], self["str_type"] = id(None), id(int), id(str)
         self.hold("replace", _REPLACE)
-        for field, number in found.items():
+        for field, number in python_layout.items():
             self[field] = number
         self["integers"], self["shape"], self["n_dimensions"] = shared_integers(n_ids), self.address_of("size"), 1
         self.hold("text", aligned_zeros(_TEXT_BYTES + layout.PAD_BYTES, _IN_SMALL_PAGES))
@@ -153,9 +153,9 @@ class Context(SplitContext):
     def tokens_merging_does_not_make(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Return the ids (int32) of the tokens whose bytes do not merge into the token."""
         n_tokens = len(starts) - 1
-        found = np.empty(n_tokens, np.int32)
-        n_found = native.find_whole(self.address, data, starts, n_tokens, found)
-        return found[:n_found].copy()
+        tokens = np.empty(n_tokens, np.int32)
+        n_not_made = native.find_whole(self.address, data, starts, n_tokens, tokens)
+        return tokens[:n_not_made].copy()
 
     def lone_characters(self) -> np.ndarray | None:
         """Return the ids of each character alone, and zeros: int64 of shape (65536, 2); None if the ids do not fit."""

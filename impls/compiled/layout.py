@@ -155,7 +155,7 @@ class ContextRecord(Record):
     symbols: I32s  # the symbols of a piece; the one before the first and the one after the last are NONE
     ranks: I64s  # words `joined(...) << 6 | position`, in chunks of 8; the word before them takes stray writes
     symbol_handles: I32s  # the symbols' handles; the one before the first is NO_ROW
-    made: I32s  # by position: the symbol that the pair of bytes there makes, or NONE
+    pair_symbols: I32s  # by position: the symbol that the pair of bytes there makes, or NONE
     readable_end: i64  # end of the readable bytes of the text that the pieces are in
     heads: I32s  # int32 by rank: the first position in its queue, or -1; see `merge/merge_long`
     latest: I32s  # int32 by rank: the position queued last, perhaps of an earlier piece

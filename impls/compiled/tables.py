@@ -36,12 +36,12 @@ def pair_rows(merges: np.ndarray, n_symbols: int) -> dict[str, np.ndarray]:
 
     `merges` are int64 `(left << 21 | right) << 21 | symbol`. Raises `Unsupported` if there are too many.
     """
-    lefts, rights, made = merges >> (2 * SYMBOL_BITS), (merges >> SYMBOL_BITS) & NONE, merges & NONE
+    lefts, rights, results = merges >> (2 * SYMBOL_BITS), (merges >> SYMBOL_BITS) & NONE, merges & NONE
     row_bits = _row_bits(lefts, rights, n_symbols)
     handles, n_buckets = _handles(lefts, row_bits)
     buckets = (handles[lefts] - (1 << row_bits[lefts])) // 2 + _bucket_in_row(rights, row_bits[lefts])
     order = np.argsort(buckets, kind="stable")
-    entries = ((made << HANDLE_BITS | handles[made]) << SYMBOL_BITS | rights)[order]
+    entries = ((results << HANDLE_BITS | handles[results]) << SYMBOL_BITS | rights)[order]
     ends = np.cumsum(np.bincount(buckets, minlength=n_buckets))
     n_slots = len(entries) + len(entries) // 64 + 16
     pairs, words = np.full(n_slots, -1, np.int64), np.zeros(n_buckets, np.int64)
@@ -100,29 +100,29 @@ def joins_of(tokens: Iterable[bytes]) -> tuple[np.ndarray, np.ndarray]:
     beginning.
     """
     ends = np.zeros(1 << 16, np.uint64)
-    whole: list[int] = []
+    pairs: list[int] = []
     """Pairs of which a token holds both characters whole, left << 16 | right."""
-    cut: list[np.ndarray] = []
+    ranges: list[np.ndarray] = []
     """Pairs of which a token holds one character only in part."""
     for token in tokens:
-        for found in _leads(token, 1):
-            at = found.start()
+        for lead in _leads(token, 1):
+            at = lead.start()
             first = _code(token[at : at + 3])
             n_rights = (4096, 64, 1)[min(len(token) - at, 3) - 1]
             if at >= 3 and _LEAD <= token[at - 3] < _AFTER:
                 left = _code(token[at - 3 : at]) << 16
                 if n_rights == 1:
-                    whole.append(left | first)
+                    pairs.append(left | first)
                 else:
-                    cut.append(left | np.arange(first, first + n_rights))
+                    ranges.append(left | np.arange(first, first + n_rights))
             elif at <= 2 and all(byte & 0xC0 == 0x80 for byte in token[:at]):
                 before = [byte & 63 for byte in token[:at]]
                 if at == 1:
                     ends[first : first + n_rights] |= np.uint64(1 << before[0])
                 else:
                     lefts = (np.arange(16) << 12) | (before[0] << 6) | before[1]
-                    cut.append(((lefts[:, None] << 16) | np.arange(first, first + n_rights)).ravel())
-    keys = np.concatenate([np.array(whole, np.int64), *cut])
+                    ranges.append(((lefts[:, None] << 16) | np.arange(first, first + n_rights)).ravel())
+    keys = np.concatenate([np.array(pairs, np.int64), *ranges])
     bits = (keys.astype(np.uint64) * _K1) >> np.uint64(JOINS_SHIFT)
     bitmap = np.zeros(1 << (64 - JOINS_SHIFT), bool)
     bitmap[bits.astype(np.int64)] = True
@@ -218,7 +218,7 @@ def _first_round(symbols: Symbols, data: np.ndarray, starts: np.ndarray) -> np.n
         first, last = (data[places].astype(int)[ids] for places in (starts[:-1], starts[1:] - 1))
         byte_of = np.full(symbols.n_symbols, -1)
         byte_of[symbols.byte_symbols] = np.arange(256)
-        made = symbols.merges & NONE
+        results = symbols.merges & NONE
         right, left = (symbols.merges >> SYMBOL_BITS) & NONE, symbols.merges >> (2 * SYMBOL_BITS)
         of_left, of_right = byte_of[left] >= 0, byte_of[right] >= 0
         of_both = of_left & of_right
@@ -227,7 +227,7 @@ def _first_round(symbols: Symbols, data: np.ndarray, starts: np.ndarray) -> np.n
             (1, of_left, byte_of[left], first[right]),
             (2, of_right, last[left], byte_of[right]),
         ):
-            np.minimum.at(ranks[field], (first_bytes + 256 * second_bytes)[those], made[those])
+            np.minimum.at(ranks[field], (first_bytes + 256 * second_bytes)[those], results[those])
     table: np.ndarray = ranks[0] | ranks[1] << SYMBOL_BITS | ranks[2] << (2 * SYMBOL_BITS)
     return table
 
@@ -251,9 +251,9 @@ def _with_vocabulary(
     """Return the tables with the whole pieces they need and the cache entries of the vocabulary."""
     context = Context(tables, None)
     if model.ignore_merges or (model.merge_rule == "concatenation" and model.sentencepiece is None):
-        whole = context.tokens_merging_does_not_make(data, starts)
-        if len(whole):
-            tables = tables | {"whole_tokens": whole}
+        tokens = context.tokens_merging_does_not_make(data, starts)
+        if len(tokens):
+            tables = tables | {"whole_tokens": tokens}
             context = Context(tables, None)
     rows = context.vocabulary_rows(data, starts)
     plain = _are_tokens(rows, tables)

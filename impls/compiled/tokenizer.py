@@ -183,12 +183,13 @@ class Compiled(Tokenizer):
     def _batches(self, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all") -> Batches:
         arguments.check_special_sets(allowed_special, disallowed_special)
 
-        def one(text: str) -> np.ndarray:
+        def encode_one(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
         is_searched = not self._specials.none and bool(allowed_special or disallowed_special or self._added)
         written = self._written if self.model.rewrites_text or self._special_pieces else None
-        return Batches(self._run_claimed, self._pool, ready_for(is_searched, written, self._specials.absent), one)
+        ready = ready_for(is_searched, written, self._specials.absent)
+        return Batches(self._run_claimed, self._pool, ready, encode_one)
 
     def _written(self, text: str) -> str | None:
         """Return the normalised text for the kernels, or None if they alone cannot encode it."""
@@ -238,8 +239,8 @@ class Compiled(Tokenizer):
 
     def encode_byte_piece(self, piece: bytes) -> list[int]:
         """Return the ids of one piece that is not UTF-8, by a kernel of its own: other kernels read characters."""
-        if (whole := self.model.whole_piece(piece.decode("utf-8", "surrogateescape"))) is not None:
-            return [whole]
+        if (token := self.model.whole_piece(piece.decode("utf-8", "surrogateescape"))) is not None:
+            return [token]
         with self._pool.borrowed() as context:
             ids: list[int] = plain.encode_byte_piece(context, piece).tolist()
             return ids

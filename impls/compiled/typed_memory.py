@@ -106,10 +106,10 @@ class Rows(_Pointer, Generic[R]):
 
 def places(dtype: np.dtype, within: str = "", start: int = 0) -> dict[str, int]:
     """Return the byte offset of every field; fields of nested records by dotted name."""
-    found: dict[str, int] = {}
+    offsets: dict[str, int] = {}
     for name, (kind, offset, *_) in (dtype.fields or {}).items():
         if kind.fields is None:
-            found[within + name] = start + offset
+            offsets[within + name] = start + offset
         else:
-            found |= places(kind, f"{within}{name}.", start + offset)
-    return found
+            offsets |= places(kind, f"{within}{name}.", start + offset)
+    return offsets

@@ -65,19 +65,19 @@ def image_of(entries: Mapping[str, Any], modules: Sequence[str], processor: str 
 
     Every other function in it is internal. For `processor` see `target_machine`.
     """
-    whole = llvm.parse_assembly("")
+    program = llvm.parse_assembly("")
     for text in modules:
-        whole.link_in(llvm.parse_assembly(_exported(text, entries)))
+        program.link_in(llvm.parse_assembly(_exported(text, entries)))
     # Only after linking, which resolves calls between modules and merges functions that several modules define.
-    for function in whole.functions:
+    for function in program.functions:
         if not function.is_declaration and function.name not in entries:
             function.linkage = "internal"
             if any(name in function.name for name in OUTLINED):
                 function.add_function_attribute("noinline")
     machine = target_machine(processor)
-    whole.triple, whole.data_layout = machine.triple, str(machine.target_data)
-    _optimise(whole, machine)
-    image: bytes = machine.emit_object(whole)
+    program.triple, program.data_layout = machine.triple, str(machine.target_data)
+    _optimise(program, machine)
+    image: bytes = machine.emit_object(program)
     return image
 
 

@@ -101,10 +101,10 @@ def _release(package: str) -> str:
 
     Reading package metadata takes 2 ms, importing Numba 300 ms.
     """
-    found = find_spec(package)
-    if found is None or found.origin is None:
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
         return ""
-    return Path(found.origin).with_name("_version.py").read_text("utf-8")
+    return Path(spec.origin).with_name("_version.py").read_text("utf-8")
 
 
 def kernel_address(name: str) -> int:
@@ -149,10 +149,10 @@ def _load(object_file: str) -> None:
     known = {PREFIX + "encode": kernel_address("encode")} if object_file in CALL_ENCODE else {}
     if is_checked():
         known[REGIONS_SYMBOL] = regions().ctypes.data
-    found = load(_image(object_file), [PREFIX + name for name in names], known)
+    functions = load(_image(object_file), [PREFIX + name for name in names], known)
     # A finalizer that ran in this thread meanwhile may have loaded it too: then keep the functions it loaded.
     for name in names:
-        _addresses.setdefault(name, found[PREFIX + name])
+        _addresses.setdefault(name, functions[PREFIX + name])
 
 
 def _image(object_file: str) -> bytes:
@@ -264,8 +264,8 @@ def compile_for_a_wheel(folder: Path) -> None:
     first, *others = target.generations()
 
     def compile_one(object_file: str) -> None:
-        paths = {one: str(folder / ready_made_name(object_file, one)) for one in (first, *others)}
-        more = (word for one in others for word in (one, paths[one]))
+        paths = {each: str(folder / ready_made_name(object_file, each)) for each in (first, *others)}
+        more = (word for each in others for word in (each, paths[each]))
         _compile(_environment() | {target.VARIABLE: first}, object_file, paths[first], *more)
 
     _for_each(compile_one)

@@ -45,9 +45,9 @@ def load(image: bytes, names: Iterable[str], known: Mapping[str, int]) -> dict[s
     `known` gives the addresses of the symbols it refers to, other than C's and Python's functions.
     """
     if sys.platform == "linux" and (image[:6], int.from_bytes(image[18:20], "little")) == _ELF_X86_64:
-        found = _place(image, known)
-        if found is not None:
-            return {name: found[name] for name in names if name in found}
+        addresses = _place(image, known)
+        if addresses is not None:
+            return {name: addresses[name] for name in names if name in addresses}
     return _load_by_llvm(image, names, known)
 
 

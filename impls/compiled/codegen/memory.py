@@ -58,7 +58,7 @@ OUTLINED: list[str] = []
 
 def outlined(function: _Function) -> _Function:
     """Compile as `inlined`, but never inline: a loop that seldom calls it is compiled as if it did not call it."""
-    names = [re.sub(r"[<>]", lambda found: f"_{ord(found[0]):x}", name) for name in function.__qualname__.split(".")]
+    names = [re.sub(r"[<>]", lambda match: f"_{ord(match[0]):x}", name) for name in function.__qualname__.split(".")]
     OUTLINED.append("".join(f"{len(name)}{name}" for name in (*function.__module__.split("."), *names)))
     return cast(_Function, without_constants(kernel(function)))
 
@@ -201,8 +201,8 @@ def declare_region(number: int, start: int, end: int) -> None:
 
 
 def _emit_change(builder: Any, address: Any, before: Any, after: Any) -> Any:
-    found = builder.cmpxchg(_pointer(builder, address), before, after, "seq_cst", "seq_cst")
-    return builder.zext(builder.extract_value(found, 1), _i64)
+    exchanged = builder.cmpxchg(_pointer(builder, address), before, after, "seq_cst", "seq_cst")
+    return builder.zext(builder.extract_value(exchanged, 1), _i64)
 
 
 # Atomic words are int64, 8-byte aligned.

@@ -43,7 +43,7 @@ def generation() -> str | None:
     """Return the one of `generations` whose kernels this processor runs, or None."""
     if machine() == "x86_64" and not set(_processor().get("flags", "").split()) >= _FLAGS:
         return None
-    return next((one for one in generations() if one.startswith(f"{machine()}:")), None)
+    return next((each for each in generations() if each.startswith(f"{machine()}:")), None)
 
 
 @cache
@@ -57,8 +57,8 @@ def _processor() -> dict[str, str]:
             lines = file.read(4096).decode("ascii", "replace").split("\n\n")[0].splitlines()
     except OSError:
         return {}
-    found = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    return {name: found.get(name, "") for name in _FIELDS} if "flags" in found else {}
+    fields = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return {name: fields.get(name, "") for name in _FIELDS} if "flags" in fields else {}
 
 
 def description() -> str:

@@ -22,8 +22,8 @@ def undefined(kind: Any) -> Any:
 
 def splat(builder: Any, kind: Any, value: Any) -> Any:
     """Return a vector that holds `value`, an integer of its element type, in every lane."""
-    one = builder.insert_element(undefined(kind), value, _i32(0))
-    return lanes(builder, one, one, [0] * kind.count)
+    first = builder.insert_element(undefined(kind), value, _i32(0))
+    return lanes(builder, first, first, [0] * kind.count)
 
 
 def lanes(builder: Any, a: Any, b: Any, numbers: Sequence[int]) -> Any:

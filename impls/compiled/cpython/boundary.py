@@ -179,16 +179,16 @@ def _both_sides(context: ContextRecord, place: int, text: int, at: int, n_bytes:
     number, none = long_from_long(place), context.none_object
     before = _ids_of_bytes(context, text, at)
     after = _ids_of_bytes(context, text + at, n_bytes - at)
-    made = number != 0 and before != 0 and after != 0
+    succeeded = number != 0 and before != 0 and after != 0
     given_up = before == none or after == none
     result = 0
-    if made and not given_up:
+    if succeeded and not given_up:
         result = list_new(3)
     if result == 0:
         decrement(number)
         decrement(before)
         decrement(after)
-        return new_none(context) if made and given_up else 0
+        return new_none(context) if succeeded and given_up else 0
     list_set(result, 0, number)
     list_set(result, 1, before)
     list_set(result, 2, after)

@@ -147,8 +147,12 @@ def _utf8_offset(text: str, data: int) -> int | None:
     as_utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
     as_utf8.restype, as_utf8.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_void_p]
     place = as_utf8(text, None)
-    found = [o for o in words if before[o] is None and ctypes.c_void_p.from_address(id(text) + o).value == place]
-    return found[0] if len(found) == 1 and place is not None else None
+    offsets = [
+        offset
+        for offset in words
+        if before[offset] is None and ctypes.c_void_p.from_address(id(text) + offset).value == place
+    ]
+    return offsets[0] if len(offsets) == 1 and place is not None else None
 
 
 MOST_INTS = 1 << 21
@@ -274,15 +278,15 @@ _definitions: dict[str, _MethodDefinition] = {}
 
 
 def _definition(name: str) -> _MethodDefinition:
-    found = _definitions.get(name)
-    if found is None:
+    definition = _definitions.get(name)
+    if definition is None:
         flags = _METH_O if name in METHODS else _METH_FASTCALL
         # Two threads that get here at once use the same definition: functions made of a dropped one would outlive it.
         # It is never freed: some functions are deallocated after this module, at the very end of the interpreter.
-        found = _MethodDefinition(name.encode(), kernel_address(name), flags, b"")
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(found))
-        found = _definitions.setdefault(name, found)
-    return found
+        definition = _MethodDefinition(name.encode(), kernel_address(name), flags, b"")
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(definition))
+        definition = _definitions.setdefault(name, definition)
+    return definition
 
 
 def _bound(name: str, context_address: int) -> Any:

@@ -51,7 +51,7 @@ def _field(builder: Any, entries: Any, number: int) -> Any:
     return builder.and_(shifted, constant(_entries, NONE))
 
 
-def _emit_merging(builder: Any, table: Any, before: Any, at: Any, n_pairs: Any, made: Any) -> Any:
+def _emit_merging(builder: Any, table: Any, before: Any, at: Any, n_pairs: Any, pair_symbols: Any) -> Any:
     """Return a bit for each of up to AT_ONCE pairs of bytes from `at` on that merges; store the symbols they make.
 
     `table` is FIRST_ROUND, `before` the entry of the preceding pair, `n_pairs` the number of pairs left.
@@ -74,7 +74,7 @@ def _emit_merging(builder: Any, table: Any, before: Any, at: Any, n_pairs: Any, 
     rank = _field(builder, here, 0)
     right_bound = _field(builder, lanes(builder, earlier, here, range(AT_ONCE - 1, 2 * AT_ONCE - 1)), 2)
     left_bound = _field(builder, lanes(builder, here, later, range(1, 1 + AT_ONCE)), 1)
-    builder.store(builder.trunc(rank, _symbols), builder.inttoptr(made, _symbols.as_pointer()), align=4)
+    builder.store(builder.trunc(rank, _symbols), builder.inttoptr(pair_symbols, _symbols.as_pointer()), align=4)
     merges = builder.and_(builder.icmp_unsigned("<", rank, right_bound), builder.icmp_unsigned("<", rank, left_bound))
     return builder.zext(builder.bitcast(merges, ir.IntType(AT_ONCE)), _i64)
 
@@ -83,14 +83,14 @@ _raw_merging = operation(5, _emit_merging)
 
 
 @inlined
-def _merging(table: I64s, piece: U8s, n_bytes: int, made: I32s) -> int:
+def _merging(table: I64s, piece: U8s, n_bytes: int, pair_symbols: I32s) -> int:
     """Return a bit for each byte of a piece of at most 64 that merges with the next one."""
     merging, i, before = 0, 0, -1
     while True:
         if reachable(address_of(piece) + i, READ):
             merging |= shift_left(
                 _raw_merging(
-                    address_of(table), before, address_of(piece) + i, n_bytes - 1 - i, address_of(made) + 4 * i
+                    address_of(table), before, address_of(piece) + i, n_bytes - 1 - i, address_of(pair_symbols) + 4 * i
                 ),
                 i,
             )
@@ -103,14 +103,14 @@ def _merging(table: I64s, piece: U8s, n_bytes: int, made: I32s) -> int:
 @kernel
 def _first_round(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s) -> int:
     """Write the symbols (int32) of a piece of at most MOST_SMALL bytes after the first round; return how many."""
-    byte_symbols, made = context.byte_symbols, context.made
-    merging = _merging(context.first_round, piece, n_bytes, made)
+    byte_symbols, pair_symbols = context.byte_symbols, context.pair_symbols
+    merging = _merging(context.first_round, piece, n_bytes, pair_symbols)
     rest = (shift_left(1, n_bytes) - 1) & ~(merging << 1)
     count = 0
     while rest != 0:
         i = lowest_bit(rest)
         merges = (shift_right(merging, i) & 1) != 0
-        symbol = choose(merges, made[i], byte_symbols[piece[i]])
+        symbol = choose(merges, pair_symbols[i], byte_symbols[piece[i]])
         symbols[count] = symbol
         count += 1
         rest &= rest - 1
@@ -147,8 +147,8 @@ def merge_small(context: ContextRecord, piece: U8s, n_bytes: int, out: I32s) -> 
     for i in range(n - 1):
         handle, right = by_symbol[left], symbols[i + 1]
         handles[i] = handle
-        made = joined(buckets, pairs, handle, right)
-        ranks[i] = (made << PLACE_BITS) | i
+        entry = joined(buckets, pairs, handle, right)
+        ranks[i] = (entry << PLACE_BITS) | i
         left = right
     # Always eight: a loop over the exact number would be mispredicted.
     for k in range(8):
@@ -168,14 +168,14 @@ def merge_small(context: ContextRecord, piece: U8s, n_bytes: int, out: I32s) -> 
         previous = 63 - leading_zeros(alive & (shift_left(1, i) - 1))
         # The last symbol begins no pair: do not wait for its row, which may not be in the processor's cache.
         row = choose(following < n, handle, NO_ROW)
-        made = joined(buckets, pairs, row, symbols[following])
-        made_before = joined(buckets, pairs, handles[previous], symbol)
+        entry = joined(buckets, pairs, row, symbols[following])
+        entry_before = joined(buckets, pairs, handles[previous], symbol)
         alive ^= shift_left(1, absorbed)
         ranks[absorbed] = NOTHING_LEFT
         symbols[i] = symbol
         handles[i] = handle
-        ranks[i] = (made << PLACE_BITS) | i
-        ranks[previous] = (made_before << PLACE_BITS) | (previous & 63)
+        ranks[i] = (entry << PLACE_BITS) | i
+        ranks[previous] = (entry_before << PLACE_BITS) | (previous & 63)
     count = 0
     while alive != 0:
         out[count] = symbols[lowest_bit(alive)]

@@ -152,9 +152,9 @@ def _replace_by_ids(context: ContextRecord, out: I32s, count: int) -> None:
 
 
 @kernel
-def find_whole(context: ContextRecord, blob: U8s, starts: I64s, n_tokens: int, found: I32s) -> int:
+def find_whole(context: ContextRecord, blob: U8s, starts: I64s, n_tokens: int, not_made: I32s) -> int:
     """Write the ids (int32) of the tokens whose bytes do not encode to themselves; return how many, or NO_MEMORY."""
-    n_found = 0
+    n_not_made = 0
     for token in range(n_tokens):
         start = starts[token]
         length = starts[token + 1] - start
@@ -165,10 +165,10 @@ def find_whole(context: ContextRecord, blob: U8s, starts: I64s, n_tokens: int, f
             return NO_MEMORY
         ids = i32s(out)
         if piece_ids(context, from_item(blob, start), length, ids) != 1 or ids[0] != token:
-            found[n_found] = token
-            n_found += 1
+            not_made[n_not_made] = token
+            n_not_made += 1
         release_ids(context, out)
-    return n_found
+    return n_not_made
 
 
 @kernel

@@ -58,10 +58,10 @@ def build_character_ids(context: ContextRecord, table: Rows[LoneCharacter], scra
             if count > n_bytes:
                 return 0
             for i in range(3):
-                one = ids[i] if i < count else NONE
-                if one < 0 or one > NONE or (one == NONE and i < count):
+                number = ids[i] if i < count else NONE
+                if number < 0 or number > NONE or (number == NONE and i < count):
                     return 0
-                packed |= one << (SYMBOL_BITS * i)
+                packed |= number << (SYMBOL_BITS * i)
         table[code].ids = packed
     return 1
 

@@ -73,8 +73,8 @@ def _spelled(there: np.ndarray) -> np.ndarray:
         there[np.minimum(mark | code >> shift, 255)] for mark, shift in ((0, 0), (0xC0, 6), (0xE0, 12), (0xF0, 18))
     ]
     ways = [heads[0], heads[1] & tail[0], heads[2] & tail[0] & tail[1], heads[3] & tail[0] & tail[1] & tail[2]]
-    found: np.ndarray = np.select([code < 0x80, code < 0x800, code < 0x10000], ways[:3], ways[3])
-    return found
+    spelled: np.ndarray = np.select([code < 0x80, code < 0x800, code < 0x10000], ways[:3], ways[3])
+    return spelled
 
 
 def borders(model: Model) -> SplitTables | None:
@@ -111,14 +111,14 @@ def _made_by_concatenation(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """Return one pair (left id, right id) per token, and the token's id, in rank order; see `merge/piece`."""
     alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
     ids = model.id_by_token
-    made = {token: i for token, i in ids.items() if i not in alone and len(character_ends(token)) > 1}
-    ranks = {token: model.ranks[i] for token, i in made.items()}
+    merged = {token: i for token, i in ids.items() if i not in alone and len(character_ends(token)) > 1}
+    ranks = {token: model.ranks[i] for token, i in merged.items()}
     _refuse_ties({token.decode(): rank for token, rank in ranks.items()})
     merges: list[tuple[int, int, int]] = []
-    for token in sorted(made, key=lambda token: (ranks[token], -len(token.decode()))):
+    for token in sorted(merged, key=lambda token: (ranks[token], -len(token.decode()))):
         middle = middle_of(token, character_ends(token), _NEVER, ranks)
         if token[:middle] in ids and token[middle:] in ids:
-            merges.append((ids[token[:middle]], ids[token[middle:]], made[token]))
+            merges.append((ids[token[:middle]], ids[token[middle:]], merged[token]))
     table = np.array(merges, np.int64).reshape(-1, 3)
     return table[:, :2], table[:, 2]
 

@@ -46,21 +46,21 @@ def blob_of(model: Model) -> tuple[bytes, np.ndarray]:
 
 def from_parts(model: Model, lefts: np.ndarray, rights: np.ndarray) -> Symbols:
     """Return the symbols of a rank file, from the two parts (ids, or -1) of each token."""
-    made = np.flatnonzero(lefts >= 0)
+    results = np.flatnonzero(lefts >= 0)
     _refuse_many(len(model.tokens), "ids")
     return Symbols(
-        merges=entries(lefts[made].astype(np.int64), rights[made].astype(np.int64), made),
+        merges=entries(lefts[results].astype(np.int64), rights[results].astype(np.int64), results),
         byte_symbols=byte_ids(model),
         ids=None,
         n_symbols=len(model.tokens),
-        monotone=_is_monotone(lefts, rights, made),
+        monotone=_is_monotone(lefts, rights, results),
     )
 
 
-def _is_monotone(lefts: np.ndarray, rights: np.ndarray, made: np.ndarray) -> bool:
+def _is_monotone(lefts: np.ndarray, rights: np.ndarray, results: np.ndarray) -> bool:
     """Return whether every merge ranks after those that make its parts; parts that are bytes may have any id."""
     low = np.where(lefts >= 0, np.arange(len(lefts)), -1)
-    return bool((low[lefts[made]] < made).all() and (low[rights[made]] < made).all())
+    return bool((low[lefts[results]] < results).all() and (low[rights[results]] < results).all())
 
 
 def from_merges(model: Model) -> Symbols:
@@ -69,9 +69,9 @@ def from_merges(model: Model) -> Symbols:
     bytes_ = byte_ids(model)
     if bool((np.diff(results) > 0).all()):
         _refuse_many(len(model.tokens), "ids")
-        made = np.full(len(model.tokens), -1, np.int64)
-        made[results] = results
-        monotone = bool((made[pairs[:, 0]] < results).all() and (made[pairs[:, 1]] < results).all())
+        symbol_of = np.full(len(model.tokens), -1, np.int64)
+        symbol_of[results] = results
+        monotone = bool((symbol_of[pairs[:, 0]] < results).all() and (symbol_of[pairs[:, 1]] < results).all())
         return Symbols(entries(pairs[:, 0], pairs[:, 1], results), bytes_, None, len(model.tokens), monotone)
     return renumbered(pairs, results, bytes_)
 
@@ -187,9 +187,9 @@ def _completing(
             left, right = np.where(undoes_left, parts[1][left], left), np.where(undoes_left, right, parts[0][right])
         by_definition = [last for i in others.tolist() for last in last_merges(i)]
         last = np.concatenate((tried[~fails], np.array(by_definition, np.int64)))
-        made, halves = results[last], pairs[last]
-        in_order[made] = in_order[halves].all(axis=1) & (made_by[halves] < last[:, None]).all(axis=1)
-        reached[made], made_by[made], parts[:, made] = True, last, halves.T
+        tokens, halves = results[last], pairs[last]
+        in_order[tokens] = in_order[halves].all(axis=1) & (made_by[halves] < last[:, None]).all(axis=1)
+        reached[tokens], made_by[tokens], parts[:, tokens] = True, last, halves.T
         completing.append(last)
     return np.concatenate(completing)
 
@@ -202,7 +202,7 @@ def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> 
         symbols_of.setdefault(token, []).append(n_base + rank)
     lefts: list[int] = []
     rights: list[int] = []
-    made: list[int] = []
+    symbols: list[int] = []
     monotone = True
     for rank, (left, right) in enumerate(pairs.tolist()):
         # A part that no merge makes never occurs in a text.
@@ -210,13 +210,13 @@ def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> 
             for b in symbols_of.get(right, ()):
                 lefts.append(a)
                 rights.append(b)
-                made.append(n_base + rank)
+                symbols.append(n_base + rank)
                 monotone = monotone and a < n_base + rank and b < n_base + rank
-        _refuse_many(len(made), "merges between symbols, several for a token that begins from different characters")
+        _refuse_many(len(symbols), "merges between symbols, several for a token that begins from different characters")
     ids = np.concatenate((base_ids, results)).astype(np.int32)
     _refuse_many(len(ids), "base symbols and merges")
     return Symbols(
-        entries(np.array(lefts, np.int64), np.array(rights, np.int64), np.array(made, np.int64)),
+        entries(np.array(lefts, np.int64), np.array(rights, np.int64), np.array(symbols, np.int64)),
         np.arange(256, dtype=np.int32),
         ids,
         len(ids),
@@ -224,9 +224,9 @@ def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> 
     )
 
 
-def entries(lefts: np.ndarray, rights: np.ndarray, made: np.ndarray) -> np.ndarray:
+def entries(lefts: np.ndarray, rights: np.ndarray, symbols: np.ndarray) -> np.ndarray:
     """Return the merges as `Symbols.merges` holds them."""
-    packed: np.ndarray = ((lefts << SYMBOL_BITS) | rights) << SYMBOL_BITS | made
+    packed: np.ndarray = ((lefts << SYMBOL_BITS) | rights) << SYMBOL_BITS | symbols
     return packed
 
 

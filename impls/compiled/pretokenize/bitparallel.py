@@ -108,14 +108,14 @@ def _mark_non_ascii(context: ContextRecord, at: U8s, masks: Masks, kind: int) ->
         if kind != DEEPSEEK:
             three = three_bytes_wide(at, masks, byte, at[i + 1])
         if shift_right(two | three, i) & 1:
-            found = two | shift_left(two, 1) | _three_wide(three)
-            letters |= found
+            letter_bytes = two | shift_left(two, 1) | _three_wide(three)
+            letters |= letter_bytes
             others &= ~(two | three)
             if kind == O200K and is_latin(byte):
                 upper_two = latin_upper(masks, two)
                 upper |= upper_two | shift_left(upper_two, 1)
             elif kind == O200K and (three != 0 or is_semitic(byte)):
-                any_case |= found
+                any_case |= letter_bytes
             continue
         others &= others - 1
         flags = flags_at(context, from_item(at, i), byte)

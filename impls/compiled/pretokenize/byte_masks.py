@@ -40,10 +40,10 @@ def _between(low: int, high: int) -> Mask:
 
 def _either(*masks: Mask) -> Mask:
     def mask(builder: Any, data: Any) -> Any:
-        found = masks[0](builder, data)
+        union = masks[0](builder, data)
         for other in masks[1:]:
-            found = builder.or_(found, other(builder, data))
-        return found
+            union = builder.or_(union, other(builder, data))
+        return union
 
     return mask
 

@@ -68,10 +68,10 @@ def _may_hold(text: U8s, n_bytes: int, table: Rows[SpecialRow], row: SpecialRow)
     a, b = prefix[0], prefix[second]
     at, last = 0, n_bytes - size
     while at + WIDTH < n_bytes:
-        found = equal_pairs(from_item(text, at), from_item(text, at + second), a, b)
-        while found != 0:
-            place = at + lowest_bit(found)
-            found &= found - 1
+        matches = equal_pairs(from_item(text, at), from_item(text, at + second), a, b)
+        while matches != 0:
+            place = at + lowest_bit(matches)
+            matches &= matches - 1
             if place <= last and _may_begin(from_item(text, place), last - place, table, row):
                 return True
         at += WIDTH

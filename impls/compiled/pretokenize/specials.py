@@ -48,8 +48,8 @@ class SpecialTokenIndex:
             group = groups[text[0]]
             if not group or not text.startswith(group[-1]):
                 group.append(text)
-        found = {common_prefix(group): group for group in groups.values()}
-        return cls({prefix: tuple(text[len(prefix) :] for text in group) for prefix, group in found.items()})
+        by_prefix = {common_prefix(group): group for group in groups.values()}
+        return cls({prefix: tuple(text[len(prefix) :] for text in group) for prefix, group in by_prefix.items()})
 
     def table(self) -> SpecialTokenTable:
         """Return the table for the kernels; if there are too many prefixes, an empty one with -1 rows."""
@@ -146,9 +146,9 @@ class SpecialPieces:
         parts: list[np.ndarray] = []
         start = 0
         assert self._matcher is not None
-        for found in self._matcher.finditer(text):
-            parts += [merge(text[start : found.start()]), np.array([self._ids[found[0]]], np.uint32)]
-            start = found.end()
+        for match in self._matcher.finditer(text):
+            parts += [merge(text[start : match.start()]), np.array([self._ids[match[0]]], np.uint32)]
+            start = match.end()
         return np.concatenate([*parts, merge(text[start:])])
 
 

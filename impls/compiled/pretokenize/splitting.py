@@ -176,8 +176,8 @@ def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | Non
     The first row never cuts inside one of `kept_whole`, the second ignores these: `cuts` and `all_cuts` in `layout`.
     """
     both = [] if splitting.tables is None else [cuts_outside(splitting.tables, kept) for kept in (kept_whole, ())]
-    found = [cuts for cuts in both if cuts is not None]
-    return np.stack(found) if len(found) == 2 else None
+    known = [cuts for cuts in both if cuts is not None]
+    return np.stack(known) if len(known) == 2 else None
 
 
 def _split_tables(pattern: str) -> SplitTables:
@@ -185,7 +185,7 @@ def _split_tables(pattern: str) -> SplitTables:
         tables = split_tables(pattern)
         return {each.name: np.array(getattr(tables, each.name)) for each in fields(tables)}
 
-    kept: dict[str, Any] = {name: one if one.ndim else one.item() for name, one in _kept(pattern, make).items()}
+    kept: dict[str, Any] = {name: array if array.ndim else array.item() for name, array in _kept(pattern, make).items()}
     return SplitTables(**kept)
 
 
@@ -206,6 +206,6 @@ def _kept(what: str, make: Callable[[], Mapping[str, np.ndarray]]) -> Mapping[st
     kept = read_checked(path)
     if kept is not None:
         return unpacked(kept)
-    made = make()
-    write_checked(path, packed(made))
-    return made
+    arrays = make()
+    write_checked(path, packed(arrays))
+    return arrays

@@ -278,19 +278,19 @@ def _end_of(item: ItemRecord) -> None:
 def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, low: int) -> int:
     """Make objects of the encoded texts; return the index of the first pending one, or -1 with an exception set."""
     high = first_of_task(job, atomic_load(field_address(job, "next_task")))
-    whole = True
+    all_ready = True
     for i in range(low, high):
         item = item_of(job, i)
         count = atomic_load(field_address(item, "count"))
         if count >= 0:
-            made = list_of_ids(context, item.ids, count)
-            if made == 0:
+            ids = list_of_ids(context, item.ids, count)
+            if ids == 0:
                 return -1
-            list_set(results, first + i, made)
+            list_set(results, first + i, ids)
             _end_of(item)
         elif count == PENDING:
-            whole = False
-        if whole:
+            all_ready = False
+        if all_ready:
             low = i + 1
     return low
 

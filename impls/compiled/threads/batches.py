@@ -41,8 +41,8 @@ def ready_for(is_searched: bool, written: Callable[[str], str | None] | None, ab
 class Batches:
     """The batches of a tokenizer: `run` runs a job with a context, `pool` lends contexts, which have built-ins."""
 
-    def __init__(self, run: RunClaimed, pool: Pool, ready: Ready, one: EncodeOne) -> None:
-        self._run, self._pool, self._ready, self._one = run, pool, ready, one
+    def __init__(self, run: RunClaimed, pool: Pool, ready: Ready, encode_one: EncodeOne) -> None:
+        self._run, self._pool, self._ready, self._encode_one = run, pool, ready, encode_one
 
     def lists(self, texts: list[str], threads: int) -> list[list[int]]:
         """Return one list of ids per text, from the kernels or from the careful path."""
@@ -54,9 +54,7 @@ class Batches:
 
         self._with_job(texts, threads, encode)
         if None in results:
-            results = [
-                self._one(text).tolist() if ids is None else ids for text, ids in zip(texts, results, strict=True)
-            ]
+            results = [ids or self._encode_one(text).tolist() for text, ids in zip(texts, results, strict=True)]
         return results
 
     def ragged(self, texts: list[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
@@ -80,7 +78,7 @@ class Batches:
         self._with_job(texts, threads, encode)
         ids.resize(n_ids, refcheck=False)
         if careful:
-            ids = _with_careful_ones(ids, offsets, {i: self._one(texts[i]) for i in careful})
+            ids = _with_careful_ones(ids, offsets, {i: self._encode_one(texts[i]) for i in careful})
         return ids, offsets
 
     def _with_job(self, texts: list[str], threads: int, encode: Callable[[BatchJob, Builtins], None]) -> None:
@@ -109,12 +107,12 @@ def _with_room(ids: np.ndarray, n_more: int, share: float) -> np.ndarray:
     return room
 
 
-def _with_careful_ones(ids: np.ndarray, offsets: np.ndarray, found: dict[int, np.ndarray]) -> np.ndarray:
-    """Return `ids` with `found`, the ids of texts left to the careful path, inserted; `offsets` is updated in place."""
+def _with_careful_ones(ids: np.ndarray, offsets: np.ndarray, arrays: dict[int, np.ndarray]) -> np.ndarray:
+    """Return `ids` with those of texts left to the careful path inserted; `offsets` is updated in place."""
     parts = []
     before = 0
     more = np.zeros_like(offsets)
-    for i, array in found.items():
+    for i, array in arrays.items():
         parts += [ids[before : offsets[i]], array]
         before = offsets[i]
         more[i + 1] = len(array)

@@ -94,7 +94,7 @@ class Pool:
 
     def drop_borrowed(self) -> None:
         """Drop the contexts in use from the pool; their borrowers may continue to use them."""
-        self._contexts = [(one, loans) for one, loans in self._contexts if all(loan() is None for loan in loans)]
+        self._contexts = [(context, loans) for context, loans in self._contexts if not any(loan() for loan in loans)]
 
 
 _living: weakref.WeakSet[Pool] = weakref.WeakSet()

@@ -119,8 +119,8 @@ class BatchJob:
         """Return the indices, within the wave just encoded, of the texts that the kernels left to the careful path."""
         n_texts = int(self._memory[_AT["n_items"]])
         items = np.frombuffer(self._memory, ItemRecord.dtype, n_texts, ITEMS_AT)
-        found: list[int] = np.flatnonzero(items["count"] < 0).tolist()
-        return found
+        indices: list[int] = np.flatnonzero(items["count"] < 0).tolist()
+        return indices
 
     def _ask_workers(self) -> None:
         n_wanted = min(self._n_workers, int(self._memory[_AT["n_tasks"]]) - 1)
@@ -222,22 +222,22 @@ class _WorkerThreads:
 
     def reserve(self, n_workers: int, most: int, job: np.ndarray) -> list[WorkerThread]:
         """Reserve up to `n_workers` workers for a job, adding new ones while there are fewer than `most` in all."""
-        found: list[WorkerThread] = []
+        reserved: list[WorkerThread] = []
         with self._reserving:
             try:
-                while len(found) < n_workers:
-                    worker = next((one for one in self._threads if one.reserve(job)), None)
+                while len(reserved) < n_workers:
+                    worker = next((each for each in self._threads if each.reserve(job)), None)
                     if worker is None:
                         if len(self._threads) >= most:
                             break
                         self._threads.append(WorkerThread())
                         continue
                     worker.start()
-                    found.append(worker)
+                    reserved.append(worker)
             except (RuntimeError, MemoryError):
                 # There are no more threads or no memory: the existing workers do the work.
                 pass
-        return found
+        return reserved
 
 
 _shared = _WorkerThreads()

@@ -57,8 +57,8 @@ def count_texts(
 
     With `in_order` they are in the order of their first occurrence. `memory_limit` is that of `count_files`.
     """
-    given = batches(texts, pair_cuts_of(pattern))
-    first = list(islice(given, _MOST_THREADS))
+    batched = batches(texts, pair_cuts_of(pattern))
+    first = list(islice(batched, _MOST_THREADS))
     n_threads = 1 if in_order else min(len(first), threads or n_cores())
     with ExitStack() as stack:
         spill = Spill(pattern, stack, memory_limit, n_threads)
@@ -66,7 +66,7 @@ def count_texts(
         def count(batches: Iterator[list[bytes]]) -> Words:
             return count_each(batches, _count_batch, pattern, progress or _ignore, spill)
 
-        return spill.sum(_on_threads(count, chain(first, given), n_threads))
+        return spill.sum(_on_threads(count, chain(first, batched), n_threads))
 
 
 def _count_batch(batch: list[bytes], words: Words) -> Iterator[int]:
@@ -132,10 +132,10 @@ def _on_threads(count: Callable[[Iterator[T]], Words], work: Iterator[T], n_thre
     def taken() -> Iterator[T]:
         while True:
             with taking:
-                found = [] if stopped.is_set() else list(islice(work, 1))
-            if not found:
+                items = [] if stopped.is_set() else list(islice(work, 1))
+            if not items:
                 return
-            yield found[0]
+            yield items[0]
 
     def run() -> Words:
         try:

@@ -68,9 +68,9 @@ def _line_end(text: U8s, start: int, n_bytes: int) -> int:
     at = start
     while at + 8 <= n_bytes:
         differs = word_at(text, at) ^ (LINE_END * ONES)
-        found = wrapping_add(differs, -ONES) & ~differs & HIGH_BITS
-        if found != 0:
-            return at + (lowest_bit(found) >> 3) + 1
+        breaks = wrapping_add(differs, -ONES) & ~differs & HIGH_BITS
+        if breaks != 0:
+            return at + (lowest_bit(breaks) >> 3) + 1
         at += 8
     while at < n_bytes:
         at += 1

@@ -72,8 +72,8 @@ def _count_part(part: Part, words: Words, layout: _Layout) -> Iterator[int]:
     elif file.kind == "json":
         for offset, lines in file.lines(part.first, part.end):
             joined = b"".join(lines)
-            found = _parsed(joined, file.field, sum(1 for line in lines if line.strip()))
-            if found is None or not _add_column(words, found):
+            parsed = _parsed(joined, file.field, sum(1 for line in lines if line.strip()))
+            if parsed is None or not _add_column(words, parsed):
                 for batch in batches(file.json_texts(offset, lines), None):
                     words.add(batch)
             yield len(joined)

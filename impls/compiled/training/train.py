@@ -173,12 +173,12 @@ class Learner(Slots):
 
     def _listed(self) -> tuple[int, int, int]:
         """Return the number of pairs that reach the threshold, their number of places, and the maximum of one pair."""
-        table, found = self.held("pair_table").view(np.int64).reshape(-1, 4), np.zeros(3, np.int64)
+        table, totals = self.held("pair_table").view(np.int64).reshape(-1, 4), np.zeros(3, np.int64)
         for begin in range(0, len(table), _WORDS):
             counts = table[begin : begin + _WORDS]
             places = counts[counts[:, 1] >= self["threshold"], 3]
-            found += len(places), places.sum(), max(0, places.max(initial=0) - found[2])
-        n_pairs, n_places, longest = found.tolist()
+            totals += len(places), places.sum(), max(0, places.max(initial=0) - totals[2])
+        n_pairs, n_places, longest = totals.tolist()
         return n_pairs, n_places, longest
 
     def _merge(self) -> int:
@@ -277,8 +277,8 @@ def _encoded(pieces: Iterator[str], tokenizer: Tokenizer, symbol_of: np.ndarray)
     """Return the symbols of all pieces in one array, int32, and their offsets, int64 of shape (n_pieces + 1,)."""
     parts, sizes = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
     while batch := list(islice(pieces, _BATCH)):
-        found, offsets = tokenizer.encode_ragged(batch)
-        parts.append(symbol_of[found])
+        ids, offsets = tokenizer.encode_ragged(batch)
+        parts.append(symbol_of[ids])
         sizes.append(np.diff(offsets))
     return np.concatenate(parts), np.cumsum(np.concatenate(sizes))
 
