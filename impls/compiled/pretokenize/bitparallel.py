@@ -27,10 +27,10 @@ from impls.compiled.pretokenize.byte_masks import (
     HAS_COMPRESS,
     MOST_NUMBERS,
     WHOLE,
+    ascii_masks,
+    deepseek_masks,
     high_masks,
-    is_latin,
     is_semitic,
-    latin_upper,
     three_bytes_wide,
     two_bytes_wide,
     write_numbers,
@@ -56,14 +56,12 @@ def flags_at(context: ContextRecord, at: U8s, byte: int) -> int:
 
 
 @inlined
-def _ideographs(masks: Masks, after_e9: int) -> int:
-    """Return the lead bytes of three-byte letters without case: U+4E00 to U+9FBF (or U+9F7F), U+B000 to U+CFFF.
-
-    `after_e9` is the mask of the second bytes allowed after E9: `up_to_be` (or `up_to_bd`).
-    """
-    e4 = masks.lead_e4 & shift_right(masks.from_b8, 1)
-    e9 = masks.lead_e9 & shift_right(after_e9, 1)
-    return masks.ideographs | e4 | e9
+def mark_ascii(at: U8s, masks: Masks) -> None:
+    """Fill the masks of the ASCII classes, and that of bytes that are not ASCII."""
+    letters, digits, newlines, spaces, other_spaces, apostrophes, high, upper, slashes = ascii_masks(at)
+    masks.letters, masks.digits, masks.newlines = letters, digits, newlines
+    masks.spaces, masks.other_spaces, masks.apostrophes = spaces, other_spaces, apostrophes
+    masks.high, masks.upper, masks.slashes = high, upper, slashes
 
 
 @inlined
@@ -85,37 +83,38 @@ def _mark_non_ascii(context: ContextRecord, at: U8s, masks: Masks, kind: int) ->
     `kind` is a compile-time constant: O200K distinguishes case, so `upper` is completed, and `any_case` and `marks` are
     filled; for DEEPSEEK `sinographs` is filled, and `cuts` holds those of ASCII already.
     """
-    high_masks(at, masks)
-    continuation = masks.continuation
-    two = masks.cyrillic_d0 | masks.cyrillic_d1
-    three = _ideographs(masks, masks.up_to_bd if kind == DEEPSEEK else masks.up_to_be)
-    upper, any_case, marks, cuts = 0, 0, 0, 0
+    continuation, d0, d1, ideographs, e4, e9, below_b0, below_a0, from_b8, last_of_e9 = high_masks(at)
+    upper, any_case, marks, cuts, hangul = 0, 0, 0, 0, 0
+    if kind == DEEPSEEK:
+        hangul, last_of_e9 = deepseek_masks(at)
+    # Letters without case: U+4E00 to U+9FBF (or U+9F7F), U+B000 to U+CFFF.
+    two, three = d0 | d1, ideographs | (e4 & shift_right(from_b8, 1)) | (e9 & shift_right(last_of_e9, 1))
     if kind == O200K:
-        upper_two = masks.cyrillic_d0 & WHOLE & shift_right(masks.below_b0, 1)
+        upper_two = d0 & WHOLE & shift_right(below_b0, 1)
         upper = masks.upper | upper_two | shift_left(upper_two, 1)
         # The case of other letters is looked up.
-        two &= WHOLE & (masks.cyrillic_d0 | shift_right(masks.below_a0, 1))
+        two &= WHOLE & (d0 | shift_right(below_a0, 1))
         any_case = _three_wide(three)
     if kind == DEEPSEEK:
         cuts = masks.cuts
-        masks.sinographs = _three_wide(three & ~masks.hangul)
+        masks.sinographs = _three_wide(three & ~hangul)
     letters = masks.letters | two | shift_left(two, 1) | _three_wide(three)
     others = masks.high & ~(continuation | two | three)
     while others != 0:
         i = lowest_bit(others)
         byte = at[i]
-        two, three = two_bytes_wide(at, masks, byte), 0
+        two, upper_two = two_bytes_wide(at, byte)
+        three = 0
         if kind != DEEPSEEK:
-            three = three_bytes_wide(at, masks, byte, at[i + 1])
+            three = three_bytes_wide(at, byte, at[i + 1])
         if shift_right(two | three, i) & 1:
             letter_bytes = two | shift_left(two, 1) | _three_wide(three)
             letters |= letter_bytes
             others &= ~(two | three)
-            if kind == O200K and is_latin(byte):
-                upper_two = latin_upper(masks, two)
+            if kind == O200K:
                 upper |= upper_two | shift_left(upper_two, 1)
-            elif kind == O200K and (three != 0 or is_semitic(byte)):
-                any_case |= letter_bytes
+                if three != 0 or is_semitic(byte):
+                    any_case |= letter_bytes
             continue
         others &= others - 1
         flags = flags_at(context, from_item(at, i), byte)
@@ -126,8 +125,7 @@ def _mark_non_ascii(context: ContextRecord, at: U8s, masks: Masks, kind: int) ->
             upper |= spread(flags & UPPER_CASE, bytes_)
             any_case |= spread(flags & BOTH_CASES, bytes_)
             marks |= spread(flags & MARK, bytes_)
-    masks.letters = letters
-    masks.cuts = cuts
+    masks.letters, masks.continuation, masks.cuts = letters, continuation, cuts
     if kind == O200K:
         masks.upper = upper
         masks.any_case = any_case

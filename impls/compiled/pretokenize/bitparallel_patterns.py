@@ -22,14 +22,12 @@ from impls.compiled.pretokenize.bitparallel import (
     certain_starts,
     every_third,
     is_contraction,
+    mark_ascii,
     mark_non_ascii,
     mark_non_ascii_with_case,
     newline_starts,
     used_starts,
     windowed,
-)
-from impls.compiled.pretokenize.byte_masks import (
-    ascii_masks,
 )
 from impls.compiled.pretokenize.layout import CL100K, GPT2, O200K, QWEN, TEKKEN, Masks
 from impls.compiled.pretokenize.scan import piece_end
@@ -144,7 +142,7 @@ def _starts(context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int,
 
     `kind` is a compile-time constant: GPT2, O200K (also for tekken, which has no contractions), CL100K (also for qwen).
     """
-    ascii_masks(at, masks)
+    mark_ascii(at, masks)
     cuts, certain = 0, certain_starts(masks)
     masks.continuation = 0
     if masks.high != 0:

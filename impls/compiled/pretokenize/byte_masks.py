@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
+from numba import types
 
 from impls.compiled.codegen.memory import inlined, operation, procedure, reachable, shift_right
 from impls.compiled.codegen.pointers import address_of
 from impls.compiled.codegen.target import features
 from impls.compiled.codegen.vectors import compressed, constant, lanes, load, splat, store
-from impls.compiled.pretokenize.layout import Masks
-from impls.compiled.typed_memory import I32s, U8s, places
+from impls.compiled.typed_memory import I32s, U8s
 
 WIDTH = 64
 _i8, _i32, _i64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
@@ -60,29 +60,30 @@ def _is_odd(builder: Any, data: Any) -> Any:
     return builder.icmp_unsigned("!=", builder.and_(data, constant(_vector, 1)), constant(_vector, 0))
 
 
-def _masks(first: str, *kinds: Mask) -> Callable[[U8s, Masks], None]:
-    """Return a kernel (64 bytes, masks) that stores one mask per kind, from the field `first` on."""
-    offset = places(Masks.dtype)[first]
+def _masks(*kinds: Mask) -> Callable[[U8s], Any]:
+    """Return a kernel that gives the masks of 64 bytes: a tuple of one per kind, or a number if there is one kind."""
+    n = len(kinds)
 
-    def emit(builder: Any, address: Any, masks: Any) -> None:
+    def emit(builder: Any, address: Any) -> Any:
         data = load(builder, _vector, address)
-        place = builder.inttoptr(masks, _i64.as_pointer())
-        for number, kind in enumerate(kinds):
-            mask = builder.bitcast(kind(builder, data), _i64)
-            builder.store(mask, builder.gep(place, [ir.Constant(_i64, offset // 8 + number)]), align=8)
+        masks = [builder.bitcast(kind(builder, data), _i64) for kind in kinds]
+        values = ir.Constant(ir.ArrayType(_i64, n), ir.Undefined)
+        for number, mask in enumerate(masks):
+            values = builder.insert_value(values, mask, number)
+        return values if n > 1 else masks[0]
 
-    store = procedure(2, emit)
+    returns = types.UniTuple(types.int64, n) if n > 1 else types.int64  # type: ignore[no-untyped-call]
+    masks_at = operation(1, emit, returns, WIDTH)
 
     @inlined
-    def store_masks(at: U8s, masks: Masks) -> None:
-        if reachable(address_of(at), WIDTH):
-            store(address_of(at), address_of(masks))
+    def masks_of(at: U8s) -> Any:
+        return masks_at(address_of(at))
 
-    return store_masks
+    return masks_of
 
 
+_from_b8 = _between(0xB8, 0xBF)
 ascii_masks = _masks(
-    "letters",
     _letters,
     _between(48, 57),
     _is(10, 13),
@@ -93,9 +94,8 @@ ascii_masks = _masks(
     _between(65, 90),
     _is(47),
 )
-"""Store the masks of the ASCII classes, and that of bytes that are not ASCII."""
+"""Letters, digits, line breaks, spaces, other blanks, apostrophes, what is not ASCII, upper case, slashes."""
 high_masks = _masks(
-    "continuation",
     _between(0x80, 0xBF),
     _is(0xD0),
     _is(0xD1),
@@ -104,12 +104,11 @@ high_masks = _masks(
     _is(0xE9),
     _between(0x80, 0xAF),
     _between(0x80, 0x9F),
-    _between(0xB8, 0xBF),
+    _from_b8,
     _between(0x80, 0xBE),
 )
-"""Store the masks of lead and continuation bytes."""
-latin_masks = _masks(
-    "lead_c3",
+"""Continuation bytes; D0 and D1; lead bytes of ideographs and Hangul, E4 and E9; below B0, below A0, from B8, to BE."""
+_latin_masks = _masks(
     _is(0xC3),
     _is(0xC4),
     _is(0xC5),
@@ -117,16 +116,15 @@ latin_masks = _masks(
     _between(0x80, 0x9E),
     _is_odd,
     _between(0x80, 0x88),
+    _from_b8,
     _between(0xB9, 0xBF),
     _is(0xBF),
 )
-"""Store the masks for `latin`; the next three kernels store those for the other alphabets."""
-greek_masks = _masks("lead_ce", _is(0xCE), _between(0xAC, 0xBF), _is(0xCF), _between(0x80, 0x8E))
-semitic_masks = _masks(
-    "lead_d7", _is(0xD7), _between(0x90, 0xAA), _is(0xD8), _between(0xA0, 0xBF), _is(0xD9), _between(0x81, 0x8A)
+_greek_masks = _masks(_is(0xCE), _between(0xAC, 0xBF), _is(0xCF), _between(0x80, 0x8E))
+_semitic_masks = _masks(
+    _is(0xD7), _between(0x90, 0xAA), _is(0xD8), _between(0xA0, 0xBF), _is(0xD9), _between(0x81, 0x8A)
 )
-kana_masks = _masks(
-    "lead_e3",
+_kana_masks = _masks(
     _is(0xE3),
     _is(0x81),
     _is(0x82),
@@ -135,15 +133,12 @@ kana_masks = _masks(
     _either(_between(0x80, 0x96), _between(0xA1, 0xBF)),
     _either(_between(0x80, 0xBA), _between(0xBC, 0xBF)),
 )
-deepseek_masks = _masks(
-    "controls",
-    _either(_between(0, 8), _between(14, 31), _is(127)),
-    _between(0xEB, 0xEC),
-    _between(0x80, 0xBD),
-)
-"""Store the masks that only deepseek's splitter needs."""
-lead_masks = _masks("leads", _between(0xC0, 0xFF))
-"""Store the mask of bytes that begin a multi-byte character."""
+control_mask = _masks(_either(_between(0, 8), _between(14, 31), _is(127)))
+"""Control characters that are not white space."""
+deepseek_masks = _masks(_between(0xEB, 0xEC), _between(0x80, 0xBD))
+"""Lead bytes of Hangul; continuation bytes up to BD."""
+lead_mask = _masks(_between(0xC0, 0xFF))
+"""Bytes that begin a multi-byte character."""
 
 
 def _emit_equal_pairs(builder: Any, address: Any, other: Any, a: Any, b: Any) -> Any:
@@ -188,39 +183,30 @@ WHOLE = (1 << 63) - 1
 
 
 @inlined
-def is_latin(byte: int) -> bool:
-    """Return whether a byte is a lead byte of `latin`."""
-    return byte - 0xC3 <= 2 and byte >= 0xC3
-
-
-@inlined
 def is_semitic(byte: int) -> bool:
-    """Return whether a byte is a lead byte of `semitic`."""
+    """Return whether a byte is a lead byte of the Hebrew and Arabic letters of `two_bytes_wide`."""
     return byte - 0xD7 <= 2 and byte >= 0xD7
 
 
 @inlined
-def two_bytes_wide(at: U8s, masks: Masks, byte: int) -> int:
-    """Return the lead bytes, in the window at `at`, of all two-byte letters of the alphabet to which `byte` leads."""
-    if is_latin(byte):
-        latin_masks(at, masks)
-        return latin(masks)
+def two_bytes_wide(at: U8s, byte: int) -> tuple[int, int]:
+    """Return the lead bytes, in the window at `at`, of all two-byte letters of the alphabet to which `byte` leads.
+
+    Returns also those of Latin letters that are upper case; letters of the other alphabets are not.
+    """
+    if byte - 0xC3 <= 2 and byte >= 0xC3:
+        return _latin(at)
     if is_semitic(byte):
-        semitic_masks(at, masks)
-        return semitic(masks)
+        return _semitic(at), 0
     if byte == 0xCE or byte == 0xCF:
-        greek_masks(at, masks)
-        return greek_lower(masks)
-    return 0
+        return _greek_lower(at), 0
+    return 0, 0
 
 
 @inlined
-def three_bytes_wide(at: U8s, masks: Masks, byte: int, second: int) -> int:
-    """Return the lead bytes of three-byte letters as `two_bytes_wide` does: kana, which begin with E3 and 81 to 83."""
-    if byte == 0xE3 and 0x81 <= second <= 0x83:
-        kana_masks(at, masks)
-        return kana(masks)
-    return 0
+def three_bytes_wide(at: U8s, byte: int, second: int) -> int:
+    """Return the lead bytes of three-byte letters likewise: kana, which begin with E3 and 81 to 83."""
+    return _kana(at) if byte == 0xE3 and 0x81 <= second <= 0x83 else 0
 
 
 @inlined
@@ -229,47 +215,37 @@ def _followed_by(lead: int, second: int) -> int:
 
 
 @inlined
-def latin(masks: Masks) -> int:
-    """Return the lead bytes of U+00C0 to U+017E, except × and ÷; U+017F, which folds to s, is not included."""
-    c3, c5 = masks.lead_c3, masks.lead_c5
-    in_c3 = _followed_by(c3, ~masks.signs)
-    in_c5 = _followed_by(c5, ~masks.only_bf)
-    return (in_c3 | masks.lead_c4 | in_c5) & WHOLE
+def _latin(at: U8s) -> tuple[int, int]:
+    """Return the lead bytes of U+00C0 to U+017E, except × and ÷, and those of upper case.
 
-
-@inlined
-def latin_upper(masks: Masks, letters: int) -> int:
-    """Return those of `letters`, the result of `latin`, that are upper case.
-
-    From U+0100 on these are the even code points, but between U+0138 and U+0148 and from U+0179 on the odd ones.
+    U+017F, which folds to s, is not included. From U+0100 on upper case is at even code points, but between U+0138 and
+    U+0148 and from U+0179 on at odd ones.
     """
-    c4, c5 = masks.lead_c4, masks.lead_c5
-    odd_upper = _followed_by(c4, masks.from_b8)
-    odd_upper |= _followed_by(c5, masks.up_to_88 | masks.from_b9)
-    odd = shift_right(masks.odd, 1)
-    extended = (c4 | c5) & ~(odd ^ odd_upper)
-    return letters & (_followed_by(masks.lead_c3, masks.up_to_9e) | extended)
+    c3, c4, c5, signs, up_to_9e, is_odd, up_to_88, from_b8, from_b9, only_bf = _latin_masks(at)
+    letters = (_followed_by(c3, ~signs) | c4 | _followed_by(c5, ~only_bf)) & WHOLE
+    odd_upper = _followed_by(c4, from_b8) | _followed_by(c5, up_to_88 | from_b9)
+    extended = (c4 | c5) & ~(shift_right(is_odd, 1) ^ odd_upper)
+    return letters, letters & (_followed_by(c3, up_to_9e) | extended)
 
 
 @inlined
-def greek_lower(masks: Masks) -> int:
+def _greek_lower(at: U8s) -> int:
     """Return the lead bytes of U+03AC to U+03CE."""
-    ce = _followed_by(masks.lead_ce, masks.from_ac)
-    return (ce | _followed_by(masks.lead_cf, masks.up_to_8e)) & WHOLE
+    ce, from_ac, cf, up_to_8e = _greek_masks(at)
+    return (_followed_by(ce, from_ac) | _followed_by(cf, up_to_8e)) & WHOLE
 
 
 @inlined
-def semitic(masks: Masks) -> int:
+def _semitic(at: U8s) -> int:
     """Return the lead bytes of Hebrew U+05D0 to U+05EA, Arabic U+0620 to U+063F and U+0641 to U+064A: no case."""
-    hebrew = _followed_by(masks.lead_d7, masks.from_90_to_aa)
-    arabic = _followed_by(masks.lead_d8, masks.from_a0)
-    return (hebrew | arabic | _followed_by(masks.lead_d9, masks.from_81_to_8a)) & WHOLE
+    d7, from_90_to_aa, d8, from_a0, d9, from_81_to_8a = _semitic_masks(at)
+    arabic = _followed_by(d8, from_a0) | _followed_by(d9, from_81_to_8a)
+    return (_followed_by(d7, from_90_to_aa) | arabic) & WHOLE
 
 
 @inlined
-def kana(masks: Masks) -> int:
+def _kana(at: U8s) -> int:
     """Return the lead bytes of hiragana U+3041 to U+3096 and katakana U+30A1 to U+30FF, except the middle dot."""
-    second = _followed_by(masks.only_81, masks.from_81)
-    second |= _followed_by(masks.only_82, masks.but_97_to_a0)
-    second |= _followed_by(masks.only_83, masks.but_bb)
-    return _followed_by(masks.lead_e3, second) & (WHOLE >> 1)
+    e3, only_81, only_82, only_83, from_81, but_97_to_a0, but_bb = _kana_masks(at)
+    second = _followed_by(only_81, from_81) | _followed_by(only_82, but_97_to_a0) | _followed_by(only_83, but_bb)
+    return _followed_by(e3, second) & (WHOLE >> 1)

@@ -30,69 +30,20 @@ class StageRecord(Record):
 
 
 class Masks(Record):
-    """The masks of a window: a bit for each of its 64 bytes; see `pretokenize/byte_masks`.
+    """The masks of a window that splitters share: a bit for each of its 64 bytes."""
 
-    The masks that one kernel writes follow each other.
-    """
-
-    # of `ascii_masks`
+    # of all windows, see `bitparallel.mark_ascii`
     letters: i64
     digits: i64
     newlines: i64
     spaces: i64
     other_spaces: i64
     apostrophes: i64
-    high: i64
+    high: i64  # bytes that are not ASCII
     upper: i64
     slashes: i64
-    # of `high_masks`
+    # of windows that are not all ASCII, see `bitparallel.mark_non_ascii`
     continuation: i64
-    cyrillic_d0: i64
-    cyrillic_d1: i64
-    ideographs: i64
-    lead_e4: i64
-    lead_e9: i64
-    below_b0: i64
-    below_a0: i64
-    from_b8: i64
-    up_to_be: i64
-    # of `latin_masks`
-    lead_c3: i64
-    lead_c4: i64
-    lead_c5: i64
-    signs: i64
-    up_to_9e: i64
-    odd: i64
-    up_to_88: i64
-    from_b9: i64
-    only_bf: i64
-    # of `greek_masks`
-    lead_ce: i64
-    from_ac: i64
-    lead_cf: i64
-    up_to_8e: i64
-    # of `semitic_masks`
-    lead_d7: i64
-    from_90_to_aa: i64
-    lead_d8: i64
-    from_a0: i64
-    lead_d9: i64
-    from_81_to_8a: i64
-    # of `kana_masks`
-    lead_e3: i64
-    only_81: i64
-    only_82: i64
-    only_83: i64
-    from_81: i64
-    but_97_to_a0: i64
-    but_bb: i64
-    # of `deepseek_masks`
-    controls: i64
-    hangul: i64
-    up_to_bd: i64
-    # of `lead_masks`
-    leads: i64
-    # of `bitparallel`
     any_case: i64
     marks: i64
     cuts: i64

@@ -23,17 +23,14 @@ from impls.compiled.pretokenize.bitparallel import (
     certain_starts,
     every_third,
     last_start,
+    mark_ascii,
     mark_for_deepseek,
     newline_starts,
     run_ends,
     used_starts,
     windowed,
 )
-from impls.compiled.pretokenize.byte_masks import (
-    ascii_masks,
-    deepseek_masks,
-    lead_masks,
-)
+from impls.compiled.pretokenize.byte_masks import control_mask, lead_mask
 from impls.compiled.pretokenize.layout import DEEPSEEK, NEIGHBOURS, Masks, StageRecord
 from impls.compiled.pretokenize.scan import class_at, piece_end, width
 from impls.compiled.typed_memory import I32s, U8s
@@ -97,8 +94,7 @@ def stages_block(context: ContextRecord, text: U8s, n_bytes: int, start: int, li
 @inlined
 def _mark_kinds(context: ContextRecord, at: U8s, masks: Masks) -> None:
     """Complete `letters` (with marks here), fill `continuation`, `sinographs` and `cuts` for any window."""
-    deepseek_masks(at, masks)
-    masks.cuts = masks.controls
+    masks.cuts = control_mask(at)
     masks.sinographs = 0
     if masks.high != 0:
         mark_for_deepseek(context, at, masks)
@@ -133,7 +129,7 @@ def _deepseek_starts(
     context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int, splitter: int
 ) -> tuple[int, int]:
     """Return the starts of pieces in a window, and the last of them; see `bitparallel.windowed`."""
-    ascii_masks(at, masks)
+    mark_ascii(at, masks)
     certain = certain_starts(masks)
     masks.continuation = 0
     _mark_kinds(context, at, masks)
@@ -178,9 +174,8 @@ def _starts_by_neighbours(
     pairs, starts = context.ascii_cuts, 0
     for i in range(0, 64, 8):
         starts |= shift_left(_eight(pairs, from_item(at, i)), i + 1)
-    lead_masks(at, masks)
     within = shift_right(-1, 64 - min(64, left))
-    leads = masks.leads & within
+    leads = lead_mask(at) & within
     if leads != 0:
         transitions, stride = context.automaton.transitions, context.automaton.end_class + 1
         ascii_classes = context.automaton.ascii_classes
