@@ -23,8 +23,6 @@ from impls.core.text.patterns import Splitter
 from impls.core.text.text import special_matcher
 from impls.operations.stream_rules import StreamRules
 
-_MOST_TEXTS = 4
-"""Up to this many special texts are searched one by one, more of them by one regular expression."""
 _MOST_PREFIXES = 4
 """Up to this many prefixes are searched by the kernels, one by one."""
 
@@ -79,18 +77,13 @@ class Specials:
         self.none = not texts
         """Whether the model has no special texts."""
         self._hidden = WholeTokens(model).hidden
-        self._prefix = common_prefix(texts)
-        self._texts = frozenset(texts)
+        self._prefix, self._matcher = common_prefix(texts), special_matcher(frozenset(texts))
 
     def absent(self, text: str) -> bool:
         """Return whether `text` holds no special token, so that all of it is ordinary text."""
         if self._hidden:
             return False
-        if self.none or (self._prefix and self._prefix not in text):
-            return True
-        if len(self._texts) <= _MOST_TEXTS:
-            return not any(special in text for special in self._texts)
-        return special_matcher(self._texts).search(text) is None
+        return self.none or self._prefix not in text or self._matcher.search(text) is None
 
 
 def common_prefix(texts: list[str]) -> str:
@@ -125,9 +118,9 @@ class SpecialPieces:
         """Return whether the kernels alone can encode a normalised text: no special piece, all characters known."""
         if self._alphabet is not None and self._alphabet.is_doubtful(text):
             return False
-        if self._matcher is None or (self._prefix and self._prefix not in text):
-            return not self._unused
-        return not self._unused and self._matcher.search(text) is None
+        if self._unused:
+            return False
+        return self._matcher is None or self._prefix not in text or self._matcher.search(text) is None
 
     def encode(self, text: str, merge: Merge) -> np.ndarray:
         """Return the ids (uint32) of a normalised text; `merge` encodes the text between user-defined pieces.
