@@ -263,31 +263,6 @@ def _seen_before(context: ContextRecord, h: int) -> bool:
 
 
 @kernel
-def known_ids(context: ContextRecord, piece: U8s, n_bytes: int, low: int, high: int, slot: int, out: I32s) -> int:
-    """Write the ids of a piece from the cache that holds it; return how many, 0 for a miss.
-
-    (low, high, slot) is the piece's record.
-    """
-    if high != -1:
-        return known_short(context, low, high, short_at(slot), out)
-    return known_long(context, piece, n_bytes, low, long_at(slot), out) if slot != 0 else 0
-
-
-@kernel
-def keep_ids(
-    context: ContextRecord, piece: U8s, n_bytes: int, low: int, high: int, slot: int, ids: I32s, count: int
-) -> None:
-    """Insert a piece that was a miss into the cache for its size; (low, high, slot) is its record.
-
-    Longer pieces that are cut into segments are cheap to encode again: they are inserted the second time they occur.
-    """
-    if high != -1:
-        keep_short(context, low, high, ids, count)
-    elif slot != 0 and (not is_cut(context, piece, n_bytes) or _seen_before(context, low)):
-        keep_long(context, piece, n_bytes, low, ids, count)
-
-
-@kernel
 def _ends_of_block(context: ContextRecord, text: U8s, n_bytes: int, readable: int, start: int, limit: int) -> int:
     """Split a block as `split_block` does, by a splitter other than windows over an automaton."""
     if context.splitter == WHOLE_TEXT:
@@ -315,14 +290,25 @@ def split_block(context: ContextRecord, text: U8s, n_bytes: int, readable: int, 
 
 @outlined
 def _other_piece(context: ContextRecord, piece: U8s, n_bytes: int, low: int, high: int, slot: int, out: I32s) -> int:
-    """Write the ids of a piece that is not in its first slot; return how many, or NO_MEMORY."""
-    count = known_ids(context, piece, n_bytes, low, high, slot, out)
+    """Write the ids of a piece that is not in its first slot; return how many, or NO_MEMORY.
+
+    (low, high, slot) is the piece's record. A miss is inserted into the table for its size; longer pieces that are cut
+    into segments, which are cheap to encode again, the second time they occur.
+    """
+    is_short, count = high != -1, 0
+    if is_short:
+        count = known_short(context, low, high, short_at(slot), out)
+    elif slot != 0:
+        count = known_long(context, piece, n_bytes, low, long_at(slot), out)
     if count != 0:
         return count
     count = unknown_ids(context, piece, n_bytes, out)
     if count < 0:
-        return NO_MEMORY
-    keep_ids(context, piece, n_bytes, low, high, slot, out, count)
+        return count
+    if is_short:
+        keep_short(context, low, high, out, count)
+    elif slot != 0 and (not is_cut(context, piece, n_bytes) or _seen_before(context, low)):
+        keep_long(context, piece, n_bytes, low, out, count)
     return count
 
 
