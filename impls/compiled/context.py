@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from impls.compiled import layout
-from impls.compiled.codegen.build import kernel_address
 from impls.compiled.codegen.native import native
 from impls.compiled.cpython.interpreter import MOST_INTS, Builtins, interpreter_layout, shared_integers
 from impls.compiled.pages import aligned_zeros
@@ -72,8 +71,6 @@ class Context(SplitContext):
             len(tables.get(f"cache_{kind}", ())) for kind in ("tokens", "rows")
         )
         self["n_ids"] = len(tables["token_starts"]) - 1
-        if self["spelling_pages"]:
-            self["spell"] = kernel_address("spell")
         if self["joins"]:
             # One more character than there can be says where the last of them ends.
             self.hold("segments", np.zeros(layout.MOST_CHARACTERS + 1, layout.Character.dtype))

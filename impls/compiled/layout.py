@@ -138,7 +138,6 @@ class ContextRecord(Record):
     handles: I32s  # int32 by symbol: its handle, which identifies its row of buckets
     first_round: I64s  # int64 by first byte | second << 8: symbol | left bound << 21 | right bound << 42
     byte_symbols: I32s  # int32 by byte: its symbol
-    spell: i64  # address of the kernel that gives a piece its symbols if characters are the alphabet
     spelling_pages: U16s  # uint16 by code point // 64: its page of CHARACTER_SYMBOLS; 0 if bytes are the alphabet
     character_symbols: I32s  # int32 by page * 64 + code point % 64: the symbol of a character, -1 or BY_BYTES
     last_symbols: I32s  # like CHARACTER_SYMBOLS, for a character that ends a piece; 0 if there is no difference

@@ -22,7 +22,7 @@ OBJECT_FILES = {
         "merge.last_tokens": "index_suffixes extend_beginnings",
         "cpython.boundary": "encode_to_array encode_to_array_unless_special count_ids encode_cut",
     },
-    "stages": {"pretokenize.other_splitters": "split_otherwise", "merge.spelling": "spell"},
+    "stages": {"pretokenize.other_splitters": "split_otherwise"},
     "decoding": {"lookup.decode": "decoded_bytes decode", "cpython.ids_to_text": "decode_to_str decode_to_bytes"},
     "later": {
         "training.documents": "valid_bytes text_sizes",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import call_pointer_5, kernel
-from impls.compiled.codegen.pointers import address_of, from_item
+from impls.compiled.codegen.memory import kernel, outlined
+from impls.compiled.codegen.pointers import from_item
 from impls.compiled.layout import (
     BY_BYTES,
     ContextRecord,
@@ -14,12 +14,9 @@ from impls.compiled.typed_memory import I32s, U8s
 
 @kernel
 def initial_symbols(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s, most: int) -> int:
-    """Write the symbols of a piece's bytes or characters; return how many, or -1 if there may be more than `most`.
-
-    Calls `spell` by its address: it is in an object file that byte-level models do not need.
-    """
+    """Write the symbols of a piece's bytes or characters; return how many, or -1 if there may be more than `most`."""
     if context.spelling_pages != 0:
-        return call_pointer_5(context.spell, address_of(context), address_of(piece), n_bytes, address_of(symbols), most)
+        return _spell(context, piece, n_bytes, symbols, most)
     if n_bytes > most:
         return -1
     byte_symbols = context.byte_symbols
@@ -28,8 +25,8 @@ def initial_symbols(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I
     return n_bytes
 
 
-@kernel
-def spell(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s, most: int) -> int:
+@outlined
+def _spell(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s, most: int) -> int:
     """Write the symbols (int32) of a piece; return how many, or -1 if there may be more than `most`.
 
     An unknown symbol is written only after what follows it is read; see `Model.symbols`.
