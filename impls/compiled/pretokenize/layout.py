@@ -55,12 +55,12 @@ class SpecialRow(Record):
 
     offset: i64  # offset of the prefix
     n_bytes: i64  # its size
-    suffixes: i64  # offset of its suffixes, a `SuffixRow` each
+    suffixes: i64  # offset of its first suffix's `SuffixRow`; the others follow
     n_suffixes: i64  # their number
 
 
 class SuffixRow(Record):
     """What follows a prefix in one special token."""
 
-    offset: i64  # offset of its bytes, from the first of the prefix's suffix rows
+    offset: i64  # offset of its bytes from the table's start
     n_bytes: i64

@@ -29,17 +29,17 @@ def _bytes_from(table: Rows[SpecialRow], offset: int) -> U8s:
 
 
 @kernel
-def _has_suffix(text: U8s, n_bytes: int, suffixes: Rows[SuffixRow], n_suffixes: int) -> bool:
-    """Return whether one of the sorted suffixes is at `text`, or may be there if the text ends within it.
+def _has_suffix(text: U8s, n_bytes: int, table: Rows[SpecialRow], row: SpecialRow) -> bool:
+    """Return whether one of a row's sorted suffixes is at `text`, or may be there if the text ends within it.
 
     No suffix is a prefix of another, so every other suffix differs from the text in some byte, and a binary search
     finds the one that does not differ.
     """
-    low, high = 0, n_suffixes
+    suffixes, low, high = suffixes_at(address_of(table) + row.suffixes), 0, row.n_suffixes
     while low < high:
         middle = (low + high) >> 1
         suffix = suffixes[middle]
-        order = _order(text, u8s(address_of(suffixes) + suffix.offset), min(suffix.n_bytes, n_bytes))
+        order = _order(text, _bytes_from(table, suffix.offset), min(suffix.n_bytes, n_bytes))
         if order == 0:
             return True
         if order < 0:
@@ -52,11 +52,8 @@ def _has_suffix(text: U8s, n_bytes: int, suffixes: Rows[SuffixRow], n_suffixes: 
 @inlined
 def _may_begin(text: U8s, n_more: int, table: Rows[SpecialRow], row: SpecialRow) -> bool:
     """Return whether a special token of this row may begin at `text`, which has n_more bytes after the prefix."""
-    size = row.n_bytes
-    if not same_bytes(text, _bytes_from(table, row.offset), size):
-        return False
-    suffixes = suffixes_at(address_of(table) + row.suffixes)
-    return _has_suffix(from_item(text, size), n_more, suffixes, row.n_suffixes)
+    has_prefix = same_bytes(text, _bytes_from(table, row.offset), row.n_bytes)
+    return has_prefix and _has_suffix(from_item(text, row.n_bytes), n_more, table, row)
 
 
 @kernel

@@ -53,20 +53,23 @@ class SpecialTokenIndex:
         """Return the table for the kernels; if there are too many prefixes, an empty one with -1 rows."""
         if len(self.suffixes) > _MOST_PREFIXES:
             return np.zeros(1, np.uint8), -1
-        rows: list[tuple[int, int, int, int]] = []
         all_rows = SpecialRow.dtype.itemsize * len(self.suffixes)
-        payload, at = b"", all_rows
-        for text, suffixes in self.suffixes.items():
-            prefix, encoded = text.encode(), [suffix.encode() for suffix in suffixes]
-            index, place = b"", SuffixRow.dtype.itemsize * len(encoded)
-            for suffix in encoded:
-                index += np.array([place, len(suffix)], np.int64).tobytes()
-                place += len(suffix)
-            rows.append((at + place, len(prefix), at, len(encoded)))
-            more = index + b"".join(encoded) + prefix
-            payload += more.ljust(-len(more) % 8 + len(more), b"\0")
-            at = all_rows + len(payload)
-        return np.frombuffer(np.array(rows, np.int64).tobytes() + payload + bytes(1), np.uint8), len(rows)
+        text_at = all_rows + SuffixRow.dtype.itemsize * sum(map(len, self.suffixes.values()))
+        rows: list[tuple[int, ...]] = []
+        suffix_rows: list[tuple[int, ...]] = []
+        text = bytearray()
+
+        def put(part: str) -> tuple[int, int]:
+            data = part.encode()
+            text.extend(data)
+            return text_at + len(text) - len(data), len(data)
+
+        for prefix, suffixes in self.suffixes.items():
+            first = all_rows + SuffixRow.dtype.itemsize * len(suffix_rows)
+            rows.append((*put(prefix), first, len(suffixes)))
+            suffix_rows += map(put, suffixes)
+        data = np.array(rows, np.int64).tobytes() + np.array(suffix_rows, np.int64).tobytes() + text + bytes(1)
+        return np.frombuffer(data, np.uint8), len(rows)
 
 
 class Specials:
