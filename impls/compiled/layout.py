@@ -54,6 +54,9 @@ INT_BYTES = 32
 """Bytes from one int object to the next in `cpython/interpreter`: reference count, type and size, eight bytes each, one
 digit of 30 bits, and padding."""
 
+ARRAY_DATA_AT = 16
+"""Offset, in an array object of NumPy, of the address of its data, which PyArray_DATA of the public headers reads."""
+
 N_REGIONS = 1024
 """Number of memory regions that the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
@@ -204,9 +207,7 @@ class ContextRecord(Record):
     replace: i64  # address of the C string "replace"
     size: i64  # number of bytes of the last UTF-8 (PyUnicode_AsUTF8AndSize writes it), or the shape of an array to make
     new_array: i64  # address of PyArray_Empty
-    array_data: i64  # address of PyArray_GetPtr
     array_kind: i64  # address of the dtype uint32
-    origin: i64  # 0, the index of an array's first element
     resize: i64  # address of PyArray_Resize
     shape: i64  # the address of SIZE; SHAPE and N_DIMENSIONS are the struct from which PyArray_Resize reads a shape
     n_dimensions: i64  # 1

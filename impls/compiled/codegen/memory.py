@@ -112,7 +112,7 @@ def external(name: str, n_arguments: int) -> Callable[..., int]:
     return _call(n_arguments, name)
 
 
-call_pointer_2, call_pointer_4, call_pointer_6 = map(_call, (2, 4, 6))
+call_pointer_4, call_pointer_6 = map(_call, (4, 6))
 """Call a C function: (address of the function, *arguments), all of pointer size."""
 
 shift_left = operation(2, lambda builder, a, b: builder.shl(a, b))

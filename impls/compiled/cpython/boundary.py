@@ -73,7 +73,7 @@ def _in_parts(context: ContextRecord, text: int, wanted: int, check_special: int
             if array == 0:
                 count = NO_MEMORY
             else:
-                store_in_array(context, array, total, out, count)
+                store_in_array(array, total, out, count)
         total += max(count, 0)
     restore_thread(state)
     result = 0
@@ -84,7 +84,7 @@ def _in_parts(context: ContextRecord, text: int, wanted: int, check_special: int
     elif wanted == ARRAY:
         result = array_with_room(context, array, total)
     else:
-        ids = data_of_array(context, array)
+        ids = data_of_array(array)
         declare_region(ARRAY_REGION, ids, ids + 4 * total)
         result = list_of_ids(context, ids, total)
         decrement(array)

@@ -25,11 +25,11 @@ import numpy as np
 
 from impls.compiled.codegen.build import kernel_address
 from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS
-from impls.compiled.layout import INT_BYTES
+from impls.compiled.layout import ARRAY_DATA_AT, INT_BYTES
 from impls.compiled.pages import aligned_zeros
 
 # Indices in the table of functions, part of NumPy's ABI since 1.7 (numpy/__multiarray_api.h).
-_C_API_VERSION, _RESIZE, _GET_POINTER, _EMPTY = 0, 80, 160, 184
+_C_API_VERSION, _RESIZE, _EMPTY = 0, 80, 184
 _KNOWN_VERSIONS = (0x1000009, 0x2000000)
 _UINT32 = np.dtype(np.uint32)
 """This dtype lives as long as NumPy."""
@@ -85,9 +85,9 @@ def _list_items() -> int:
 def numpy_api() -> dict[str, int] | None:
     """Return the addresses of NumPy's C functions, and of the dtype passed to them; None for an unknown ABI.
 
-    They are PyArray_Empty(number of dimensions, shape, dtype (reference stolen), Fortran order) -> new array,
-    PyArray_GetPtr(array, indices) -> address of an element, and PyArray_Resize(array, shape and its length as a struct,
-    whether to check references, order) -> None.
+    They are PyArray_Empty(number of dimensions, shape, dtype (reference stolen), Fortran order) -> new array, and
+    PyArray_Resize(array, shape and its length as a struct, whether to check references, order) -> None. None also if
+    the macro PyArray_DATA works in another way here.
     """
     core = getattr(np, "_core", None) or getattr(np, "core", None)
     capsule = getattr(getattr(core, "_multiarray_umath", None), "_ARRAY_API", None)
@@ -97,9 +97,11 @@ def numpy_api() -> dict[str, int] | None:
     pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = ctypes.cast(pointer_of(capsule, None), ctypes.POINTER(ctypes.c_void_p))
     version = ctypes.CFUNCTYPE(ctypes.c_uint)(table[_C_API_VERSION] or 0)()
-    if version not in _KNOWN_VERSIONS:
+    array = np.zeros(1, _UINT32)
+    data = ctypes.c_void_p.from_address(id(array) + ARRAY_DATA_AT).value
+    if version not in _KNOWN_VERSIONS or data != array.__array_interface__["data"][0]:
         return None
-    functions = {"new_array": _EMPTY, "array_data": _GET_POINTER, "resize": _RESIZE}
+    functions = {"new_array": _EMPTY, "resize": _RESIZE}
     return {field: table[number] or 0 for field, number in functions.items()} | {"array_kind": id(_UINT32)}
 
 

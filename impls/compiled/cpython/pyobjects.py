@@ -6,7 +6,6 @@ import time
 
 from impls.compiled.codegen.memory import (
     ask_for_huge_pages,
-    call_pointer_2,
     call_pointer_4,
     copy_memory,
     external,
@@ -16,7 +15,7 @@ from impls.compiled.codegen.memory import (
     poke_64,
 )
 from impls.compiled.codegen.pointers import field_address, u32s
-from impls.compiled.layout import INT_BYTES, ContextRecord
+from impls.compiled.layout import ARRAY_DATA_AT, INT_BYTES, ContextRecord
 
 increment = external("Py_IncRef", 1)
 """Add a reference to an object."""
@@ -101,21 +100,21 @@ def _empty_array(context: ContextRecord, count: int) -> int:
 def array_of_ids(context: ContextRecord, ids: int, count: int) -> int:
     """Return a new array of these ids; 0 with an exception set if out of memory."""
     array = _empty_array(context, count)
-    if array != 0 and count > 0:
-        store_in_array(context, array, 0, ids, count)
+    if array != 0:
+        store_in_array(array, 0, ids, count)
     return array
 
 
 @inlined
-def data_of_array(context: ContextRecord, array: int) -> int:
-    """Return the address of a non-empty array's ids."""
-    return call_pointer_2(context.array_data, array, field_address(context, "origin"))
+def data_of_array(array: int) -> int:
+    """Return the address of an array's ids, as PyArray_DATA of the public headers does."""
+    return peek(array + ARRAY_DATA_AT)
 
 
 @inlined
-def store_in_array(context: ContextRecord, array: int, begin: int, ids: int, count: int) -> None:
-    """Store ids in a non-empty array from index `begin` on; needs no interpreter lock."""
-    copy_memory(data_of_array(context, array) + 4 * begin, ids, 4 * count)
+def store_in_array(array: int, begin: int, ids: int, count: int) -> None:
+    """Store ids in an array from index `begin` on; needs no interpreter lock."""
+    copy_memory(data_of_array(array) + 4 * begin, ids, 4 * count)
 
 
 @kernel
