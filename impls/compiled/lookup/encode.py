@@ -263,19 +263,6 @@ def _seen_before(context: ContextRecord, h: int) -> bool:
 
 
 @kernel
-def _ends_of_block(context: ContextRecord, text: U8s, n_bytes: int, readable: int, start: int, limit: int) -> int:
-    """Split a block as `split_block` does, by a splitter other than windows over an automaton."""
-    if context.splitter == WHOLE_TEXT:
-        context.ends[0] = n_bytes
-        context.after = n_bytes
-        return 1
-    otherwise = context.split_otherwise
-    if otherwise != 0:
-        return call_pointer_6(otherwise, address_of(context), address_of(text), n_bytes, readable, start, limit)
-    return scan_block(context, text, n_bytes, start, limit)
-
-
-@kernel
 def split_block(context: ContextRecord, text: U8s, n_bytes: int, readable: int, start: int, limit: int) -> int:
     """Write the ends of the pieces from `start` on to the context; return how many, or UNCOVERED.
 
@@ -285,7 +272,14 @@ def split_block(context: ContextRecord, text: U8s, n_bytes: int, readable: int, 
     splitter = context.splitter
     if splitter >= CL100K:
         return windows_block(context, text, n_bytes, readable, start, limit, splitter)
-    return _ends_of_block(context, text, n_bytes, readable, start, limit)
+    if splitter == WHOLE_TEXT:
+        context.ends[0] = n_bytes
+        context.after = n_bytes
+        return 1
+    otherwise = context.split_otherwise
+    if otherwise != 0:
+        return call_pointer_6(otherwise, address_of(context), address_of(text), n_bytes, readable, start, limit)
+    return scan_block(context, text, n_bytes, start, limit)
 
 
 @outlined
