@@ -74,7 +74,6 @@ class Context(SplitContext):
         if self["joins"]:
             # One more character than there can be says where the last of them ends.
             self.hold("segments", np.zeros(layout.MOST_CHARACTERS + 1, layout.Character.dtype))
-            self.hold("listed_segments", np.zeros(layout.MOST_CHARACTERS // 2, layout.Segment.dtype))
         self.hold("heads", np.full(self["n_symbols"], -1, np.int32))
         self.hold("latest", np.zeros(self["n_symbols"], np.int32))
         self.hold("head_bits", np.zeros((self["n_symbols"] + 63) // 64, np.int64))

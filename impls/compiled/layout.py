@@ -106,16 +106,6 @@ class Character(Record):
     ids: i64  # as in `LoneCharacter`
 
 
-class Segment(Record):
-    """A segment of two characters or more."""
-
-    offset: i64  # where it begins in the piece
-    n_bytes: i64
-    low: i64  # its key, if it has up to 15 bytes
-    high: i64
-    slot: i64  # the address of its first slot
-
-
 class LoneCharacter(Record):
     """A three-byte character alone."""
 
@@ -194,7 +184,6 @@ class ContextRecord(Record):
     out_limit: i64  # maximum number of ids in OUT
     busy: i64  # not 0 while a call uses the context: its thread, or 1 if no other thread can run meanwhile
     segments: Rows[Character]  # working space of `merge/segments`: the characters that it reads at a time
-    listed_segments: Rows[Segment]  # and the segments of two characters or more among them
     # decoding
     token_bytes: U8s  # the bytes of all tokens, one after another
     token_starts: I64s  # int64 by id, n_ids + 1 of them: offset of its bytes; -1 - offset for an id that no token has

@@ -3,8 +3,7 @@
 Nothing merges across a place where no token holds both sides, so the segments' ids are the piece's. Few pairs of
 three-byte characters are neighbours in some token: a bitmap over hashes says which may be. It errs only towards fewer
 cuts. Most segments are one character, whose ids a table holds. Up to MOST_CHARACTERS characters at a time are read and
-cut without a branch: one bit per character says whether a segment begins there. Slots of longer segments are prefetched
-before the first is needed.
+cut without a branch: one bit per character says whether a segment begins there.
 """
 
 from __future__ import annotations
@@ -14,12 +13,11 @@ from impls.compiled.codegen.memory import (
     kernel,
     leading_zeros,
     lowest_bit,
-    prefetch,
     shift_left,
     shift_right,
     wrapping_multiply,
 )
-from impls.compiled.codegen.pointers import address_of, from_item, record_at, set_word, u8s
+from impls.compiled.codegen.pointers import address_of, from_item, set_word, u8s
 from impls.compiled.layout import (
     JOINS_SHIFT,
     MOST_CHARACTERS,
@@ -27,8 +25,6 @@ from impls.compiled.layout import (
     SYMBOL_BITS,
     ContextRecord,
     LoneCharacter,
-    Segment,
-    ShortEntry,
 )
 from impls.compiled.lookup.cache import find, short_entry, short_slot, write_short
 from impls.compiled.lookup.hashing import K1, key_high, key_low
@@ -41,8 +37,6 @@ WIDEST_READ = 16
 """Maximum number of bytes past the end of a segment that are read."""
 LEAST = 6
 """Bytes of two three-byte characters."""
-
-_entry_at = record_at(ShortEntry)
 
 
 @kernel
@@ -105,34 +99,16 @@ def _read_characters(context: ContextRecord, piece: U8s, n_bytes: int, begin: in
     return n, cuts
 
 
-@inlined
-def _list_segment(context: ContextRecord, segment: Segment, piece: U8s, begin: int, end: int) -> None:
-    """List a segment of a piece with its key, and prefetch its slot."""
-    n_bytes = end - begin
-    low, high, slot = 0, 0, address_of(segment)
-    if n_bytes <= LONGEST_SHORT:
-        text = from_item(piece, begin)
-        low, high = key_low(context.key_masks, text, n_bytes), key_high(context.key_masks, text, n_bytes)
-        slot = address_of(short_slot(context, low, high))
-    prefetch(slot)
-    segment.offset = begin
-    segment.n_bytes = n_bytes
-    segment.low = low
-    segment.high = high
-    segment.slot = slot
-
-
 @kernel
-def _ids_of_listed(context: ContextRecord, piece: U8s, segment: Segment, out: I32s) -> int:
-    """Write the ids of a listed segment; return how many, or NO_MEMORY."""
-    text, n_bytes = from_item(piece, segment.offset), segment.n_bytes
+def _ids_of_segment(context: ContextRecord, piece: U8s, n_bytes: int, out: I32s) -> int:
+    """Write the ids of a segment of two characters or more; return how many, or NO_MEMORY."""
     if n_bytes > LONGEST_SHORT:
-        return piece_ids(context, text, n_bytes, out)
-    low, high = segment.low, segment.high
-    entry = find(context, low, high, _entry_at(segment.slot))
+        return piece_ids(context, piece, n_bytes, out)
+    low, high = key_low(context.key_masks, piece, n_bytes), key_high(context.key_masks, piece, n_bytes)
+    entry = find(context, low, high, short_slot(context, low, high))
     if entry.high != 0:
         return write_short(context, entry, out)
-    count = piece_ids(context, text, n_bytes, out)
+    count = piece_ids(context, piece, n_bytes, out)
     has_room = context.pieces.count < context.pieces.limit
     if has_room and short_entry(context, entry, low, high, out, count):
         context.pieces.count = context.pieces.count + 1
@@ -145,27 +121,19 @@ def _ids_of_segments(context: ContextRecord, piece: U8s, n: int, begins: int, ou
 
     The bits of `begins` say at which characters a segment begins.
     """
-    characters, segments = context.segments, context.listed_segments
-    ends = shift_right(begins, 1) | shift_left(1, n - 1)
-    n_listed, rest = 0, begins & ~ends
-    while rest != 0:
-        first = lowest_bit(rest)
-        rest &= rest - 1
-        last = lowest_bit(ends & -shift_left(1, first))
-        begin, end = characters[first].offset, characters[last + 1].offset
-        _list_segment(context, segments[n_listed], piece, begin, end)
-        n_listed += 1
-    n_listed, rest, count = 0, begins, 0
+    characters = context.segments
+    ends, rest, count = shift_right(begins, 1) | shift_left(1, n - 1), begins, 0
     while rest != 0:
         first = lowest_bit(rest)
         if shift_right(ends, first) & 1:
             count += _write_character(characters[first].ids, from_item(out, count))
         else:
-            n_ids = _ids_of_listed(context, piece, segments[n_listed], from_item(out, count))
+            begin, after = characters[first].offset, lowest_bit(ends & -shift_left(1, first)) + 1
+            n_bytes = characters[after].offset - begin
+            n_ids = _ids_of_segment(context, from_item(piece, begin), n_bytes, from_item(out, count))
             if n_ids < 0:
                 return n_ids
             count += n_ids
-            n_listed += 1
         rest &= rest - 1
     return count
 
