@@ -168,16 +168,18 @@ def estimate_seconds(plan: Plan) -> float:
             rounds = 1 if workload.is_once else workload.rounds or profile.rounds
             seconds, slow_seconds = _pass_seconds(workload, profile)
             total += n_fast * rounds * seconds + n_slow * min(rounds, profile.slow_rounds) * slow_seconds
+            total += rounds * workload.pass_bytes * _REFERENCE
         total += n_processes * _PROCESS_SECONDS
     return total
 
 
-_PROCESS_SECONDS = 3.0
-"""Cost of a process: start, imports, model, end. Half of the libraries need 0.7 s to load, half 4 s."""
+_PROCESS_SECONDS = 1.0
+"""Cost of a process: start, imports, model, end. Half of the libraries need 0.7 s to load, half 4 s; they are opened on
+all cores."""
 _TRAINERS = 6
 """Implementations that train by the same rule, about."""
-_HANDLING, _SLOW_ENCODING, _TRAINING, _SLOW_TRAINING = 30e-9, 150e-9, 50e-9, 300e-9
-"""Seconds a byte: of preparing and judging a pass, and of the passes themselves."""
+_HANDLING, _REFERENCE, _SLOW_ENCODING, _TRAINING, _SLOW_TRAINING = 30e-9, 800e-9, 150e-9, 50e-9, 300e-9
+"""Seconds a byte: of preparing and judging a pass, of its texts and their reference, and of the passes themselves."""
 
 
 def _pass_seconds(workload: Workload, profile: Profile) -> tuple[float, float]:
