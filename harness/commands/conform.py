@@ -32,7 +32,9 @@ class Conform(Verb):
     only: tuple[str, ...] = option("Only this check; repeatable.", "--check", multiple=True, metavar="NAME")
     list_checks: bool = flag("List the checks and exit.", "--list")
     seed: int = option("Seed of the random texts.", default=0)
-    check_seconds: float = option("A check that takes longer is incomplete.", type=options.SECONDS, default=600.0)
+    seconds: float = option(
+        "Time for all checks together; what it cuts is incomplete.", "--time", type=options.SECONDS, default=1800.0
+    )
     vectors: Path | None = option("Ask the cases of this file instead (see VECTORS.md).", type=options.FILE)
     write_vectors: Path | None = option(
         "Write test vectors of the model, for any language: FILE.jsonl or .gz; without TARGET.", type=options.FILE
@@ -63,10 +65,10 @@ class Conform(Verb):
     def _by_checks(self) -> ConformanceReport:
         from harness.conform.run import choose, run
 
-        with progress("judging", len(choose(self.only))) as bar:
+        with progress(f"judging for {self.seconds / 60:.3g} min at most", len(choose(self.only))) as bar:
             return run(
                 self.target or "", self.reference, self.model, library=self.library, only=self.only, seed=self.seed,
-                check_seconds=self.check_seconds,
+                seconds=self.seconds,
                 done=lambda verdict: bar.advance(1, f"{verdict.check}: {verdict.status}"),
             )  # fmt: skip
 

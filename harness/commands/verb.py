@@ -113,6 +113,7 @@ GONE_OPTIONS = {
     "vocab --irregular": "`bpebench vocab FILE` names irregular merges",
     "report --charts": "use --html, whose page draws every workload",
     "report --price": "use `bpebench evaluate --price`, for the vocabulary that the price is for",
+    "conform --check-seconds": "use --time, for all checks together",
     "conform --junit": "use --json, or run the verb in a test of your own by pytest --junitxml",
     "vocab --prices": "use `bpebench evaluate -m A -m B --price NAME=AMOUNT`",
 }

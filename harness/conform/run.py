@@ -23,8 +23,10 @@ from impls.core.errors import UnknownName
 
 LIMITS = Limits(start_seconds=60.0, call_seconds=60.0)
 """The default limits of a target."""
-CHECK_SECONDS = 600.0
-"""After this time a check is cut and incomplete. Counts, not seconds, decide what is asked."""
+SECONDS = 1800.0
+"""The time for all checks. Counts, not seconds, decide what is asked; a check that exceeds its share is incomplete."""
+_SHARES = 3
+"""A check may take so many times an equal share of what is left, since most take less."""
 
 
 def run(
@@ -61,10 +63,12 @@ def run_checks(
     checks: Sequence[Check],
     *,
     seed: int = 0,
-    check_seconds: float = CHECK_SECONDS,
+    seconds: float = SECONDS,
     done: Callable[[CheckVerdict], None] = lambda verdict: None,
 ) -> ConformanceReport:
     """Run checks and report; `done` is called after each. Checks that know the answers need no reference.
+
+    All together take `seconds`, and the call that is under way when they are over.
 
     Raises `NotLoadable` if the target does not start.
     """
@@ -72,11 +76,12 @@ def run_checks(
     with TargetClient(open_session) as client:
         case = Case(client, reference, seed)  # type: ignore[arg-type]
         verdicts: list[CheckVerdict] = []
-        for check in checks:
+        for n_before, check in enumerate(checks):
             verdict = CheckVerdict(check=check.name, question=check.question, status="not asked")
             verdict.reason = client.given_up
             if not client.given_up:
-                _run(check, case, check_seconds, verdict)
+                left = max(0.0, began + seconds - time.perf_counter())
+                _run(check, case, left * min(1.0, _SHARES / (len(checks) - n_before)), verdict)
             verdict.reason = escape_surrogates(verdict.reason)
             verdicts.append(verdict)
             done(verdict)

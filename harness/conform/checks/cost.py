@@ -25,7 +25,8 @@ _LEAST_SECONDS = 0.02
 _MOST_SECONDS = 2.0
 _TIMES = 2
 MOST_BYTES_A_BYTE = 1_000
-_MEMORY_CHARACTERS = 1_000_000
+_MEMORY_CHARACTERS, _LEAST_CHARACTERS = 1_000_000, 60_000
+"""Beside a shorter text what any call takes would count."""
 
 Times = list[tuple[int, float]]
 """(characters, seconds) by size."""
@@ -119,7 +120,9 @@ def memory(case: Case) -> str:
         if not before:
             raise NotAsked("the memory of its process cannot be read here")
         n = _MEMORY_CHARACTERS
-        while n > 1_000 and not case.affordable(n):
+        while not case.affordable(n):
+            if n // 2 < _LEAST_CHARACTERS:
+                raise Incomplete(f"stopped by the clock after 0 texts; one of {n:,} characters would take too long")
             n //= 2
         text = prose(n, case.seed + 2)
         n_bytes = len(text.encode())

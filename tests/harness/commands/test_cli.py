@@ -79,7 +79,7 @@ def test_every_verb_has_its_own_help(bpebench: Any) -> None:
         ("evaluate -m gpt2 -c gen/letters:0", "the size must be 1 to"),
         ("run --scale --doublings -1", "-1 is not in the range"),
         ("run --scale --limit nan", "must be a number, not nan"),
-        ("conform naive --check-seconds inf", "must be a number, not inf"),
+        ("conform naive --time inf", "must be a number, not inf"),
         ("sweep --price 1e400", "must be a number, not 1e400"),
     ],
 )

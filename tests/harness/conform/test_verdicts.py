@@ -13,6 +13,7 @@ from planted_state import WrongOnceInAThousand
 from planted_wrapper import Full, Right
 
 import impls
+from harness.conform import run
 from harness.conform.case import Case
 from harness.conform.checks.asking import ask_all
 from harness.conform.checks.catalogue import CHECKS
@@ -109,11 +110,15 @@ def test_a_wrong_answer_is_reported_though_the_target_does_not_start_again(confo
 
 def test_what_was_stopped_by_the_clock_is_incomplete(conform: Conform) -> None:
     left = {"python-values", "special-tokens", "batch", "threads", "state", "bad-input", "memory"}
-    for verdict in conform(
-        Full, *(check.name for check in CHECKS if check.name not in left), check_seconds=0.0
-    ).verdicts:
+    for verdict in conform(Full, *(check.name for check in CHECKS if check.name not in left), seconds=0.0).verdicts:
         assert verdict.status == "incomplete", verdict.check
         assert re.search(r"stopped by the clock after [\d,]+ ", verdict.reason), verdict.reason
+
+
+def test_memory_is_not_judged_by_a_text_too_short_to_show_it(conform: Conform) -> None:
+    hungry = answering(lambda operation, arguments: None)
+    (verdict,) = conform(Right, "memory", target=hungry, seconds=0.0).verdicts
+    assert (verdict.status, "62,500 characters" in verdict.reason) == ("incomplete", True), verdict.reason
 
 
 @pytest.mark.parametrize("check", ["python-values", "batch", "threads"])
@@ -254,3 +259,18 @@ def test_the_verb_ends_with_0_only_where_something_was_judged(
     ended = bpebench("conform", "naive", "--check", "memory")
     assert (ended.status, says in ended.out) == (ends, True), ended
     assert json.loads(bpebench("conform", "naive", "--check", "memory", "--json").out)["conforms"] is False
+
+
+def test_all_checks_together_keep_within_the_time(conform: Conform, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, given = [0.0], list[float]()
+
+    def slow(check: object, case: object, seconds: float, verdict: object) -> None:
+        given.append(seconds)
+        now[0] += seconds
+
+    monkeypatch.setattr(run.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(run, "_run", slow)
+    conform(Full, *(check.name for check in CHECKS), seconds=1800.0)
+    assert len(given) == len(CHECKS) == 20
+    assert given[0] == 3 * 1800 / 20
+    assert sum(given) <= 1800
