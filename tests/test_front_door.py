@@ -33,7 +33,7 @@ def test_a_tokenizer_is_loaded_by_path_or_model(model_file: Path) -> None:
 def test_a_model_alone_is_loaded_by_the_fast_one(model_file: Path) -> None:
     assert bpebench.load(model_file).name == bpebench.load(bpebench.load_model(model_file)).name == "compiled"
     assert bpebench.load(str(model_file)).encode("the mat") == bpebench.load("priority", model_file).encode("the mat")
-    with pytest.raises(bpebench.BPEError, match="unknown model 'compiled'"):
+    with pytest.raises(bpebench.BPEError, match=r"unknown model 'compiled'.* is an implementation"):
         bpebench.load("compiled")
     for wrong in (5, None):
         with pytest.raises(TypeError, match=f"model must be a name or a path, not {wrong}"):

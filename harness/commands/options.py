@@ -237,7 +237,8 @@ def choose_compared(include: Sequence[str], exclude: str | None) -> list[str]:
     from harness.check.classes import REFERENCE
     from harness.targets import is_target
 
-    targets = list(dict.fromkeys(name for name in include if is_target(name)))
+    alone = [name for name in include if name.startswith("cmd:") or "|" not in name]
+    targets = list(dict.fromkeys(filter(is_target, alone)))
     names = [name for name in include if name not in targets]
     for part in (part for expression in names for part in expression.split("|")):
         ensure(not is_target(part), f"{part} is a file or a command, not an expression; give it an -e of its own")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import impls
 from harness.data.cache import cache_folder
 from harness.data.catalogue import Vocabulary, vocabularies, vocabulary_named
 from harness.data.errors import DataError
@@ -46,12 +47,20 @@ def load_model(name_or_path: str | Path, pattern: str | Sequence[str] | None = N
         if trained.is_file():
             path = trained
         elif not os.path.lexists(path):
-            raise UnknownName("model", name, model_names())
+            raise _unknown(name)
     if not path.exists():
         raise DataError(f"{path}: there is no such model file; {near_and_known(path.name, model_names())}")
     from impls.formats import load
 
     return load(path, pattern=pattern)
+
+
+def _unknown(name: str) -> UnknownName:
+    error = UnknownName("model", name, model_names())
+    if name in impls.names():
+        how = f"bpebench.load({name!r}, MODEL) in Python, -e {name} -m MODEL on the command line"
+        error.args = (f"{error}; {name!r} is an implementation, which needs a model: {how}",)
+    return error
 
 
 def model_file(name_or_path: str | Path) -> Path | None:

@@ -92,7 +92,7 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
         name=name,
         encode=lambda text: tokenizer.encode(text, allowed_special=allowed, disallowed_special=()),
         decode=lambda ids: tokenizer.decode(ids),
-        about=f"{_KINDS[tokenizer.kind]}; {_about_model(model)}",
+        about=f"{_KINDS[tokenizer.kind]}; {_about_model(model) if tokenizer.exact else tokenizer.summary}",
         algorithm=algorithm_of(tokenizer.name),
         split_by="reported" if tokenizer.kind == "pure" or tokenizer.name in _EXPOSE_PIECES else "pattern",
         token_bytes=merge_input_bytes(model).get,

@@ -134,23 +134,24 @@ def _short_cell(cell: str) -> str:
 def counterexample_rows(records: Iterable[object]) -> list[Row]:
     """Return the smallest text found for each pair and each failure."""
     records = list(records)
-    found: list[tuple[Agreement | Verdict | Measurement, str, str]] = [
+    judged: list[tuple[Agreement | Verdict | Measurement, str, str]] = [
         *((a, f"{a.a}, {a.b}", a.agreement_class) for a in agreements(records)),
         *((v, v.implementation, f"{v.check}: {v.status}") for v in verdicts(records)),
         *((m, m.implementation, f"{m.task}: {m.outcome}") for m in of_kind(records, Measurement)),
     ]
     rows = [
-        {"who": who, "n_alike": 0, "model": record.model, "class": label} | _counterexample(record.counterexample)
-        for record, who, label in found
+        {"implementations": names, "n_cases": 0, "model": record.model, "class": label}
+        | _counterexample(record.counterexample)
+        for record, names, label in judged
         if record.counterexample is not None
     ]
-    alike = grouped(
+    same = grouped(
         rows,
         lambda row: (
             row["model"], row["class"], row["text_base64"], frozenset((str(row["expected"]), str(row["got"]))),
         ),
     )  # fmt: skip
-    return [some[0] | {"n_alike": len(some)} for some in alike.values()]
+    return [some[0] | {"n_cases": len(some)} for some in same.values()]
 
 
 def round_trip_rows(records: Iterable[object]) -> list[Row]:
