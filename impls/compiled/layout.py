@@ -170,15 +170,13 @@ class ContextRecord(Record):
     n_seen: i64  # number of bits set in SEEN
     key_masks: Rows[Key]  # by length: mask of a key of 0 to 15 bytes, then zeros; at KEY_LENGTHS the length's bits
     # working space
-    work: i64  # working space of a block; the next seven fields are parts of it
+    work: i64  # working space of a block; the next six fields are parts of it
     masks: Rows[Masks]  # the masks of one window
     ends: I32s  # by piece of the block: its end
     keys: Rows[Key]  # by piece of the block: its key
     slots: I64s  # by piece of the block: the address of its first slot
     longer: U8s  # one bit by piece of the block: whether it has 16 bytes or more
-    listed: I64s  # addresses of the listed slots of long pieces
     tail: i64  # address of a copy of the last bytes of a text
-    n_listed: i64  # number of slots in LISTED
     after: i64  # the end of the last piece of the block
     out: i64  # int32: the ids of one call
     out_limit: i64  # maximum number of ids in OUT
@@ -219,7 +217,6 @@ class ContextRecord(Record):
 
 # Working space of a block: sizes of its parts, in items
 MOST_BOUNDS = 2 * BLOCK_BYTES + 512
-MOST_LISTED = 64
 
 MOST_CHARACTERS = 62
 """Maximum number of characters that `merge/segments` reads at a time: a word has two more bits."""

@@ -6,8 +6,7 @@ that is not in its first slot is searched further on, or merged and inserted.
 A record is the key of a piece (two words) and the address of its first slot, which is prefetched. Keys are computed one
 after the other, without a branch that depends on the text, then slots eight at a time. A piece of 16 bytes or more has
 a key of zeros until its own record is written: the first word of that is the piece's hash; the second is -1, which no
-short key has. The slot is 0 for a piece too long for any cache. The cached bytes of long pieces are in a separate
-store: their slots are listed, so that the bytes too can be prefetched before the first lookup.
+short key has. The slot is 0 for a piece too long for any cache.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ from impls.compiled.codegen.vectors import constant, lanes, load, splat, store
 from impls.compiled.layout import (
     BLOCK_BYTES,
     KEY_LENGTHS,
-    MOST_LISTED,
     MOST_TEXT_BYTES,
     NO_MEMORY,
     PAD_BYTES,
@@ -137,20 +135,6 @@ def _longer(context: ContextRecord, piece: U8s, n_bytes: int, i: int) -> None:
     slot = address_of(long_slot(context, h))
     prefetch(slot)
     _write(context, i, h, slot)
-    if context.n_listed < MOST_LISTED:
-        context.listed[context.n_listed] = slot
-        context.n_listed = context.n_listed + 1
-
-
-@outlined
-def prefetch_listed(context: ContextRecord) -> None:
-    """Prefetch the cached bytes of the long pieces whose slots are listed, and empty the list."""
-    for i in range(context.n_listed):
-        # In an empty slot the place is 0: there is no harm in prefetching that.
-        place = address_of(context.long_store) + long_at(context.listed[i]).place
-        prefetch(place)
-        prefetch(place + 64)
-    context.n_listed = 0
 
 
 @outlined
@@ -310,7 +294,6 @@ def _other_piece(context: ContextRecord, piece: U8s, n_bytes: int, low: int, hig
 def look_up_block(context: ContextRecord, text: U8s, start: int, ends: I32s, n_pieces: int, out: I32s) -> int:
     """Write the ids of a block's recorded pieces, the first from `start` on; return how many, or NO_MEMORY."""
     keys, slots, at = context.keys, context.slots, out
-    prefetch_listed(context)
     for i in range(n_pieces):
         low, high, slot = keys[i].low, keys[i].high, slots[i]
         # Nearly all pieces are in their first slot: this is the hot path, and the call below is kept out of it.

@@ -80,7 +80,6 @@ class SplitContext(Slots):
             "keys": layout.Key.dtype.itemsize * most,
             "slots": 8 * most,
             "longer": most // 8,
-            "listed": 8 * layout.MOST_LISTED,
             "tail": layout.TAIL_BYTES + 2 * pad,
         }
         sizes = [-(-n_bytes // 64) * 64 for n_bytes in parts.values()]
