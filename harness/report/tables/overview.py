@@ -21,7 +21,7 @@ COLUMNS = {
     "english": (f"encode/{MODEL}/english", "English", ""),
     "code": (f"encode/{MODEL}/code", "code", ""),
     "parallel": (f"encode/{MODEL}/parallel", "18 lang.", ""),
-    "documents": (f"documents/{MODEL}/turkish", "4 kB", "4 kB: Turkish documents, one by one"),
+    "documents": (f"documents/{MODEL}/turkish", "Turkish, 4 kB", "4 kB: documents, one by one"),
     "short_us": (f"short/{MODEL}/english", "50, µs", "50: calls with 50 characters"),
     "decode": (f"decode/{MODEL}/code", "decode", ""),
     "load_ms": (f"load/{MODEL}", "load ms", ""),
