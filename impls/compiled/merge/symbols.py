@@ -7,7 +7,7 @@ several merges that make a token only one is ever used, see `possible_merges`. P
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -109,6 +109,12 @@ class _Ranks:
         at = bisect_left(self._view, key)
         return int(self._ranks[at]) if at < len(self._view) and self._view[at] == key else None
 
+    def of_all(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Return the rank of each pair; the number of all for one without."""
+        wanted = left << SYMBOL_BITS | right
+        at = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
+        return np.where(self._keys[at] == wanted, self._ranks[at], len(self._keys))
+
 
 def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """Return `listed_merges` without the merges that never happen: of several that make a token, all but one.
@@ -133,10 +139,59 @@ def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
             if left == [i] and last >= 0:
                 yield last
 
-    completing = np.fromiter((last for i in several.tolist() for last in last_merges(i)), np.int64)
+    if model.end_of_word is not None:
+        completing = np.fromiter((last for i in several.tolist() for last in last_merges(i)), np.int64)
+    else:
+        completing = _completing(model, pairs, results, ranks, last_merges)
     possible = ~np.isin(results, several)
     possible[completing] = True
     return pairs[possible], results[possible]
+
+
+def _completing(
+    model: Model,
+    pairs: np.ndarray,
+    results: np.ndarray,
+    ranks: _Ranks,
+    last_merges: Callable[[int], Iterable[int]],
+) -> np.ndarray:
+    """Return the merges that complete their token when its own symbols are merged.
+
+    Tokens are shorter than those they make, so all merges that make tokens of one length are tried at once. Where both
+    parts are made by merges in the order of their ranks, a merge completes its token unless two symbols merge across
+    its middle before. So the merges of the parts are undone, the latest first: two symbols that met at the middle would
+    have merged if their pair ranks before the merge that was undone last. Other tokens are merged, by `last_merges`.
+    """
+    n = len(model.tokens)
+    in_characters = model.alphabet == "chars"
+    lengths = np.array([len(token.decode() if in_characters else token) if token else 0 for token in model.tokens])
+    reached, in_order, made_by = lengths == 1, np.ones(n, bool), np.full(n, -1)
+    parts = np.zeros((2, n), np.int64)
+    completing: list[np.ndarray] = []
+    by_length = np.argsort(lengths[results], kind="stable")
+    for tried in np.split(by_length, np.flatnonzero(np.diff(lengths[results][by_length])) + 1):
+        tried = tried[reached[pairs[tried]].all(axis=1)]
+        others = np.unique(results[tried[~in_order[pairs[tried]].all(axis=1)]])
+        tried = tried[~np.isin(results[tried], others)]
+        at, before = np.arange(len(tried)), tried
+        left, right = pairs[tried].T
+        fails = np.zeros(len(tried), bool)
+        while len(at):
+            crosses = ranks.of_all(left, right) < before
+            fails[at[crosses]] = True
+            on = ~crosses & ((made_by[left] >= 0) | (made_by[right] >= 0))
+            at, left, right = at[on], left[on], right[on]
+            undoes_left = made_by[left] > made_by[right]
+            # Of equal ranks the leftmost merges first: one in the left part, but not one in the right part.
+            before = np.where(undoes_left, made_by[left], made_by[right] + 1)
+            left, right = np.where(undoes_left, parts[1][left], left), np.where(undoes_left, right, parts[0][right])
+        by_definition = [last for i in others.tolist() for last in last_merges(i)]
+        last = np.concatenate((tried[~fails], np.array(by_definition, np.int64)))
+        tokens, halves = results[last], pairs[last]
+        in_order[tokens] = in_order[halves].all(axis=1) & (made_by[halves] < last[:, None]).all(axis=1)
+        reached[tokens], made_by[tokens], parts[:, tokens] = True, last, halves.T
+        completing.append(last)
+    return np.concatenate(completing)
 
 
 def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> Symbols:
