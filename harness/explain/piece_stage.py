@@ -25,14 +25,21 @@ _CONTEXT = 40
 
 def pieces_or_merges(a: Observation, b: Observation) -> StageDifference:
     """Find out whether two sides that see the same text cut it, merge it, or number its tokens differently."""
-    k = common_prefix_length(a.ids, b.ids)
-    if not a.borders or not b.borders or k >= len(a.tokens) or k >= len(b.tokens):
+    if not a.borders or not b.borders:
         reason = "the bytes of some ids are not known, so pieces and merges look the same; give the model with -m"
-        return StageDifference("pieces or merges", f"the ids differ from the {k + 1}th on", [reason])
+        first = common_prefix_length(a.ids, b.ids) + 1
+        return StageDifference("pieces or merges", f"the ids differ from number {first} on", [reason])
+    # The same id may stand for different bytes; borders agree only as far as the bytes do.
+    k = common_prefix_length(*(list(zip(one.ids, one.tokens, strict=True)) for one in (a, b)))
+    if k >= len(a.tokens) or k >= len(b.tokens):
+        return StageDifference("pieces or merges", f"the ids differ from number {k + 1} on")
     byte = a.borders[k]
     if a.tokens[k] == b.tokens[k]:
         what = f"{quoted(a.tokens[k] or b'')} has the id {a.ids[k]} in {a.name}, {b.ids[k]} in {b.name}"
         return StageDifference("vocabulary", what, byte=byte)
+    if a.ids[k] == b.ids[k]:
+        shown = [f"{quoted(one.tokens[k] or b'')} in {one.name}" for one in (a, b)]
+        return StageDifference("vocabulary", f"the id {a.ids[k]} is {', '.join(shown)}", byte=byte)
     a_known, b_known = _is_trusted(a, byte), _is_trusted(b, byte)
     if a_known and b_known:
         difference = _both_known(a, b, byte)

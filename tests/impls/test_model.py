@@ -161,3 +161,9 @@ def test_a_lossy_model_says_why(fields: dict[str, Any], why: str | None) -> None
     tokens = (b"a",) if fields.get("alphabet") == "chars" else BYTES
     lossy = Model(tokens=tokens, **fields).lossy
     assert lossy is None if why is None else lossy is not None and lossy.startswith(why)
+
+
+@pytest.mark.parametrize("field", ["tokens", "merges"])
+def test_a_model_that_was_not_made_has_no_tokens_and_does_not_look_for_them_without_end(field: str) -> None:
+    with pytest.raises(AttributeError, match=f"the model has no {field}"):
+        getattr(object.__new__(Model), field)

@@ -53,12 +53,17 @@ class Model(ModelData):
     @cached_property
     def tokens(self) -> tuple[bytes | None, ...]:
         """Unpack the tokens of a restored model; any other has them from the start."""
-        return self.packed().tokens()
+        return self._unpacked("tokens").tokens()
 
     @cached_property
     def merges(self) -> tuple[tuple[int, int], ...]:
         """Unpack the merges of a restored model."""
-        return self.packed().merges()
+        return self._unpacked("merges").merges()
+
+    def _unpacked(self, field: str) -> PackedModel:
+        if self._packed is None:  # packing reads the field, so `hasattr` of an object without it would not end
+            raise AttributeError(f"the model has no {field}")
+        return self._packed
 
     @staticmethod
     def restored(packed: PackedModel) -> Model:

@@ -326,3 +326,17 @@ def test_the_written_out_algorithms_are_those_of_the_implementations(name: str) 
     tokenizer, rules = impls.load(name, model), Rules(model)
     for word in ("thethat", "matcatter", "ththth", "aaa", "xyz", "atadormat", "é"):
         assert derive(rules, word, algorithm_of(name)).ids == tokenizer.encode(word)
+
+
+def test_one_id_for_different_bytes_is_a_difference_of_vocabularies() -> None:
+    tables = {"A": {5: b"ab", 6: b"c"}, "B": {5: b"a", 7: b"bc"}}
+    answers = {"A": [5, 6], "B": [5, 7]}
+
+    def side_by(name: str) -> Side:
+        def decode(ids: list[int]) -> str:
+            return b"".join(tables[name][i] for i in ids).decode()
+
+        return black_box(name, lambda text: answers[name], decode, token_bytes=tables[name].get)
+
+    explained = explain(side_by("A"), side_by("B"), "abc")
+    assert (explained.stage, explained.what) == ("vocabulary", "the id 5 is ‘ab’ in A, ‘a’ in B")
