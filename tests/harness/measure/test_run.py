@@ -83,7 +83,7 @@ def test_a_run_taken_up_again_has_slow_ones_copies_and_what_does_not_open_as_if_
     """Who is slow takes part in fewer openings and rounds, who does not open is not tried again."""
     profile = msgspec.structs.replace(PROFILE, slow_openings=1, slow_rounds=1, copies=True)
     names = ("toy-bytes", "toy-slow", "toy-refusing", "toy-inexact")
-    plan = Plan(profile=profile, implementations=names, workloads=(workload(), workload("cold", state="cold")))
+    plan = Plan(profile=profile, implementations=names, workloads=(workload(n_calls=4), workload("cold", state="cold")))
     first = carry_out(plan, stop_after=2)
     records = [*first, *carry_out(plan, done=first)]
     openings: dict[tuple[str, str, int], list[int]] = {}
