@@ -216,4 +216,4 @@ def test_the_table_and_its_chart_can_be_taken_away(open_page: Any, several_url: 
             assert len(json.loads(text)) == rows
         else:
             assert "var(" not in text
-            assert text.count("<path") >= rows
+            assert text.count("<path") >= page.locator("#view-table tbody tr:not(.failed)").count() > 0
