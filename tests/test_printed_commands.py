@@ -83,6 +83,7 @@ def test_printed_commands_are_understood(command: str) -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("commands", [pytest.param(found, id=name) for name, found in sequences().items()])
 def test_printed_commands_work(commands: list[str], environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "datasets").symlink_to(_ROOT / "datasets")  # as in a clone
     for command in commands:
         ended = subprocess.run(
             ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
