@@ -68,7 +68,7 @@ def run_checks(
 ) -> ConformanceReport:
     """Run checks and report; `done` is called after each. Checks that know the answers need no reference.
 
-    All together take `seconds`, and the call that is under way when they are over.
+    All together have `seconds`; the clock is read between groups of texts, so a slow target takes longer.
 
     Raises `NotLoadable` if the target does not start.
     """
