@@ -237,8 +237,8 @@ def choose_compared(include: Sequence[str], exclude: str | None) -> list[str]:
     from harness.check.classes import REFERENCE
     from harness.targets import is_target
 
-    alone = [name for name in include if name.startswith("cmd:") or "|" not in name]
-    targets = list(dict.fromkeys(filter(is_target, alone)))
+    without_alternatives = [name for name in include if name.startswith("cmd:") or "|" not in name]
+    targets = list(dict.fromkeys(filter(is_target, without_alternatives)))
     names = [name for name in include if name not in targets]
     for part in (part for expression in names for part in expression.split("|")):
         ensure(not is_target(part), f"{part} is a file or a command, not an expression; give it an -e of its own")

@@ -77,8 +77,8 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def lead_calls(self, n_calls: int) -> int:
         """Return how many calls precede a pass of `n_calls`, untimed.
 
-        A process that has waited for its turn needs up to a millisecond until it encodes new text as fast as one that
-        works on: the tables of the vocabulary have left the processor's caches meanwhile.
+        A process that has waited for its turn encodes new text slower at first: the tables of the vocabulary have left
+        the processor's caches meanwhile.
         """
         return 0 if self.n_calls == 1 or self.state != "new text" else (n_calls + 1) // 2
 
