@@ -3,7 +3,8 @@
 A block begins with `<!-- generated:NAME run:results/RUN -->` and ends with `<!-- /generated -->`. NAME is a table
 (`bpebench report RUN --json` lists them), `headlines` or `chart-throughput`. Further words of a marker: `only:REGEX`
 keeps the groups of a table (its implementations, if it has no groups) that match, `only:ID` one of the headlines, and
-`columns:KEY,KEY` the columns of a table.
+`columns:KEY,KEY` the columns of a table. The table `overview` may be of several runs of one machine (`run:A,B`): the
+figures of a workload are those of the last of them that has it, all else is the first run's.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Block:
     """Offset of the line after the opening marker."""
     end: int
     """Offset of the closing marker."""
-    run: str
+    runs: tuple[str, ...]
     only: str = ""
     columns: str = ""
     """Keys with commas between them; empty for all columns."""
@@ -63,12 +64,16 @@ def blocks(text: str) -> list[Block]:
 def _opened(match: re.Match[str], line: int) -> Block:
     name, *words = match["words"].split()
     pairs = dict(word.partition(":")[::2] for word in words)
+    runs = tuple(filter(None, pairs.get("run", "").split(",")))
     if unknown := [word for word in pairs if word not in _WORDS]:
         raise ReadmeError(f"line {line}: {unknown[0]!r} means nothing in a marker; known: {', '.join(_WORDS)}")
-    if not pairs.get("run"):
+    if not runs:
         raise ReadmeError(f"line {line}: generated:{name} has no run; add run:results/NAME")
+    if len(runs) > 1 and name != "overview":
+        raise ReadmeError(f"line {line}: generated:{name} is of one run; only the overview may be of several")
     try:
         re.compile(pairs.get("only", ""))
     except re.error as error:
         raise ReadmeError(f"line {line}: {error}") from None
-    return Block(name, line, match.end() + 1, match.end() + 1, **pairs)
+    start = match.end() + 1
+    return Block(name, line, start, start, runs, pairs.get("only", ""), pairs.get("columns", ""))

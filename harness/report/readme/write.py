@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from markupsafe import escape
 
+from harness.measure.comparison import machine_difference
 from harness.measure.summary import CITABLE_FLOOR
 from harness.records import write_atomically
 from harness.report import palette
@@ -19,6 +20,7 @@ from harness.report.headlines import Headline
 from harness.report.readme.markers import Block, ReadmeError, blocks
 from harness.report.readme.runs import headline_list, pages, table_text
 from harness.report.run import Run
+from harness.report.table import Table
 from harness.report.tables import overview
 from harness.report.wording import percent
 
@@ -83,15 +85,24 @@ def write_readme(readme: Path) -> list[Path]:
 
 def _rendered(text: str, root: Path) -> Iterator[tuple[Block, str, list[Image]]]:
     """Yield each block with its content, from the line after its marker to the closing one, and its images."""
-    runs: dict[str, Run] = {}
+    known: dict[str, Run] = {}
     for block in blocks(text):
-        run = runs.setdefault(block.run, Run(block.run, root / block.run))
-        if block.name == _CHART and run.chart is not None:
-            images = [(_image_path(block.run, scheme), run.chart, scheme) for scheme in palette.SCHEMES]
-            yield block, f"{_picture(block.run, run.chart)}\n", images
-            continue
-        body = headline_list(_headlines(block, run)) if block.name == "headlines" else _table(block, run)
-        yield block, f"{body.strip()}\n", []
+        runs = [known.setdefault(name, Run(name, root / name)) for name in block.runs]
+        try:
+            body, images = _content(block, runs)
+        except ReadmeError as error:
+            raise ReadmeError(f"line {block.line}: {error}") from None
+        yield block, f"{body.strip()}\n", images
+
+
+def _content(block: Block, runs: Sequence[Run]) -> tuple[str, list[Image]]:
+    """Return a block as Markdown, and its images; raise `ReadmeError` for a marker that cannot be followed."""
+    run = runs[0]
+    if block.name == _CHART and run.chart is not None:
+        return _picture(run.label, run.chart), [
+            (_image_path(run.label, scheme), run.chart, scheme) for scheme in palette.SCHEMES
+        ]
+    return headline_list(_headlines(block, run)) if block.name == "headlines" else _table(block, runs), []
 
 
 def _stale_images(images: list[Image], root: Path) -> Iterator[tuple[Path, str]]:
@@ -107,38 +118,62 @@ def _read(path: Path) -> str:
 
 def _headlines(block: Block, run: Run) -> list[Headline]:
     if block.only and block.only not in (known := [headline.id for headline in run.headlines]):
-        there = f"{run.label} has no headline {block.only!r}; it has: {', '.join(known)}"
-        raise ReadmeError(f"line {block.line}: {there}")
+        raise ReadmeError(f"{run.label} has no headline {block.only!r}; it has: {', '.join(known)}")
     return [headline for headline in run.headlines if block.only in ("", headline.id)]
 
 
-def _table(block: Block, run: Run) -> str:
-    found = run.tables
-    if block.name not in found:
-        known = ", ".join([*found, "headlines", *([_CHART] if run.chart else [])])
-        raise ReadmeError(f"line {block.line}: {run.label} has nothing for {block.name!r}; it has: {known}")
-    chosen = found[block.name]
+def _table(block: Block, runs: Sequence[Run]) -> str:
+    """Return the chosen rows and columns of a table; raise `ReadmeError` for figures too noisy to cite."""
+    for run in runs:
+        if block.name not in run.tables:
+            known = ", ".join([*run.tables, "headlines", *([_CHART] if run.chart else [])])
+            raise ReadmeError(f"{run.label} has nothing for {block.name!r}; it has: {known}")
+    table, run_of = _joined(runs) if len(runs) > 1 else (runs[0].tables[block.name], {})
     if block.only:
-        by = chosen.group_by or "implementation"
-        if by not in chosen.rows[0]:
-            raise ReadmeError(f"line {block.line}: the table {block.name!r} has no groups for only: to choose from")
-        kept = [row for row in chosen.rows if re.search(block.only, str(row[by]))]
-        if not kept:
-            raise ReadmeError(f"line {block.line}: no group of {block.name!r} matches {block.only!r}")
-        chosen = replace(chosen, rows=kept, left_out="")
+        by = table.group_by or "implementation"
+        if by not in table.rows[0]:
+            raise ReadmeError(f"the table {block.name!r} has no groups for only: to choose from")
+        rows = [row for row in table.rows if re.search(block.only, str(row[by]))]
+        if not rows:
+            raise ReadmeError(f"no group of {block.name!r} matches {block.only!r}")
+        table = replace(table, rows=rows, left_out="")
     if block.columns:
-        by_key = {column.key: column for column in chosen.columns}
+        by_key = {column.key: column for column in table.columns}
         if unknown := [key for key in block.columns.split(",") if key not in by_key]:
-            known = ", ".join(by_key)
-            raise ReadmeError(f"line {block.line}: {block.name!r} has no column {unknown[0]!r}; it has: {known}")
-        chosen = replace(chosen, columns=tuple(by_key[key] for key in block.columns.split(",")))
-    keys = {column.key for column in chosen.columns}
-    shown = {workload for key, (workload, *_) in overview.COLUMNS.items() if key in keys and key != overview.MEMORY}
-    shown = shown if block.name == "overview" else {str(row.get("workload")) for row in chosen.rows}
-    if wrong := [f"{name} (floor {percent(floor)})" for name, floor in run.uncitable.items() if name in shown]:
-        refused = f"{', '.join(wrong)} may not be cited: the noise floor is above {percent(CITABLE_FLOOR)}"
-        raise ReadmeError(f"line {block.line}: generated:{block.name}: {refused}; leave it out by only: or columns:")
-    return table_text(chosen)
+            raise ReadmeError(f"{block.name!r} has no column {unknown[0]!r}; it has: {', '.join(by_key)}")
+        table = replace(table, columns=tuple(by_key[key] for key in block.columns.split(",")))
+    if block.name == "overview":
+        keys = [column.key for column in table.columns if column.key in overview.TIMED]
+        shown = [(run_of.get(key, runs[0]), overview.COLUMNS[key][0]) for key in keys]
+    else:
+        shown = [(runs[0], str(row.get("workload"))) for row in table.rows]
+    noisy = {name: floor for run, name in shown if (floor := run.uncitable.get(name))}
+    if noisy:
+        refused = ", ".join(f"{name} (floor {percent(floor)})" for name, floor in noisy.items())
+        above = f"may not be cited: the noise floor is above {percent(CITABLE_FLOOR)}"
+        raise ReadmeError(f"generated:{block.name}: {refused} {above}; leave it out by only: or columns:")
+    return table_text(table)
+
+
+def _joined(runs: Sequence[Run]) -> tuple[Table, dict[str, Run]]:
+    """Return the overview of the first run, with the figures of each workload from the last run that has it, for the
+    implementations that all have; and the run of each column that is not the first's."""
+    first, *others = runs
+    table = first.tables["overview"]
+    rows = {row["implementation"]: row for row in table.rows}
+    columns = {column.key: column for column in table.columns}
+    run_of: dict[str, Run] = {}
+    for run in others:
+        if (differing := machine_difference(first.machine, run.machine)) is not None:
+            raise ReadmeError(f"{first.label} and {run.label} are not of one machine ({differing})")
+        other = run.tables["overview"]
+        figures = [column for column in other.columns if column.key in overview.COLUMNS]
+        for column in figures:
+            columns[column.key] = replace(column, meaning=f"{column.meaning or column.heading} ({run.label})")
+            run_of[column.key] = run
+        cells = {row["implementation"]: {column.key: row[column.key] for column in figures} for row in other.rows}
+        rows = {name: row | cells[name] for name, row in rows.items() if name in cells}
+    return replace(table, rows=list(rows.values()), columns=tuple(columns.values()), left_out=""), run_of
 
 
 def _image_path(run: str, scheme: palette.Scheme) -> str:

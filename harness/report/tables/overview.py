@@ -28,6 +28,7 @@ COLUMNS = {
     MEMORY: (f"encode-cold/{MODEL}/turkish", "MB", "MB: highest memory"),
 }
 """Column -> its workload, heading and legend; figures are MB/s unless a unit is given."""
+TIMED = tuple(key for key in COLUMNS if key != MEMORY)
 
 
 def overview_table(records: Sequence[object], speed_rows: Sequence[Row]) -> Table:

@@ -120,6 +120,37 @@ def test_a_selection_of_rows_does_not_name_what_has_no_row(root: Path) -> None:
     assert "Not timed" not in some
 
 
+def overview_run(folder: Path, cpu: str, **seconds: dict[str, float]) -> None:
+    """Write a run of `NAME/o200k_base/turkish` workloads (- as _): implementation -> seconds of 1 MB."""
+    with RecordWriter(folder) as writer:
+        for name, of in seconds.items():
+            workload = {"workload": f"{name.replace('_', '-')}/o200k_base/turkish", "model": "o200k_base"}
+            for implementation, second in of.items():
+                writer.write(*timed(implementation, [[second] * 3] * 2, corpus="turkish", **workload))
+    (folder / MACHINE_FILE).write_text(json.dumps({"cpu": cpu}))
+
+
+def test_an_overview_takes_each_column_from_the_last_run_that_has_it(root: Path) -> None:
+    first, second = "results/first", "results/second"
+    overview_run(root / first, "A", encode={"naive": 0.1, "greedy": 0.2, "priority": 0.4}, encode_cold={"naive": 0.5})
+    overview_run(root / second, "A", encode_cold={"naive": 0.25, "greedy": 0.5})
+    marker = f"overview columns:implementation,ids,turkish,cold run:{first},{second}"
+    lines = splice(readme(marker), root)[0].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    assert cells[2:] == [["naive", "exact", "10.0", "4.00"], ["greedy", "exact", "5.00", "2.00"]]
+    assert any("cold: the first Turkish text of a process (results/second)" in line for line in lines)
+
+    cold = {"workload": "encode-cold/o200k_base/turkish", "model": "o200k_base", "corpus": "turkish"}
+    with RecordWriter(root / second, resume=True) as writer:
+        writer.write(*timed("naive", [[0.3] * 3, [0.12] * 3], copy=1, **cold))
+    splice(readme(f"overview columns:implementation,turkish run:{first},{second}"), root)
+    with pytest.raises(ReadmeError, match=r"encode-cold/o200k_base/turkish \(floor .* %\) may not be cited"):
+        splice(readme(marker), root)
+    overview_run(root / "results/other", "B", encode_cold={"naive": 0.5})
+    with pytest.raises(ReadmeError, match="are not of one machine"):
+        splice(readme(f"overview run:{first},results/other"), root)
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -130,6 +161,7 @@ def test_a_selection_of_rows_does_not_name_what_has_no_row(root: Path) -> None:
         ),
         ("x\n\n<!-- /generated -->\n", "line 3: <!-- /generated --> closes nothing"),
         (readme("compression"), "line 4: generated:compression has no run"),
+        (readme("speed run:a,b"), "line 4: generated:speed is of one run; only the overview may be of several"),
         (readme(f"nonsense run:{RUN}"), "has nothing for 'nonsense'; it has: "),
         (readme(f"chart-none run:{RUN}"), "has nothing for 'chart-none'; it has: "),
         (readme(f"compression run:{RUN} colour:red"), "'colour' means nothing in a marker"),
