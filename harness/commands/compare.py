@@ -78,7 +78,7 @@ class Compare(Verb):
         from harness.report.table import table_of
         from harness.report.tables.speed import claimed_where
 
-        rows = [_named(d) | {"interval": f"{figure(d.ratio.low)}–{figure(d.ratio.high)}"} for d in differences]
+        rows = list(map(_named, differences))
         table = table_of("changes", rows, old=str(self.old), new=str(self.new), note=claimed_where())
         return render(table, "text", width=options.terminal_width())
 

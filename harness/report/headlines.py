@@ -13,7 +13,7 @@ from harness.printable import printable
 from harness.records import Measurement, of_kind
 from harness.report import layout
 from harness.report.tables import compression, correctness, overview, speed
-from harness.report.wording import counted, figure
+from harness.report.wording import counted, figure, interval
 
 WIDTH = 100
 _YARDSTICK = "tiktoken"
@@ -62,8 +62,8 @@ def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]
         mean = f"geometric mean over {counted(len(workloads), 'workload')}: {speed.workload_names(workloads)}"
         ratio = f"{figure(yard['times_best'])} ×"
         if yard["claimed"]:
-            interval = f"(95 % {speed.shown_interval(yard)}, {mean})"
-            text = f"{best['implementation']} is {ratio} as fast as {_YARDSTICK} on text not met before {interval}"
+            bounds = f"(95 % {interval(yard['low'], yard['high'])}, {mean})"
+            text = f"{best['implementation']} is {ratio} as fast as {_YARDSTICK} on text not met before {bounds}"
             yield Headline("speed", ratio, text)
         elif floor is None:
             text = f"{best['implementation']} is about {ratio} as fast as {_YARDSTICK} ({mean}); not confirmed"

@@ -57,11 +57,8 @@ def history_rows(runs: Sequence[Run]) -> Iterator[Row]:
         for old, new in combinations(group, 2):
             sides = [[m for m in of_kind(run.records, Measurement) if not is_growth(m.workload)] for run in (old, new)]
             for found in compare_runs(*sides):
-                gain = 1 / found.ratio.value
                 yield {
                     "cpu": new.machine.get("cpu"), "workload": found.workload, "implementation": found.implementation,
-                    "old": old.folder.name, "new": new.folder.name,
-                    "gain": gain, "claimed": found.claim != "≈",
-                    "shown_gain": f"{'≈ ' if found.claim == '≈' else ''}{wording.figure(gain)}",
-                    "interval": f"{wording.figure(1 / found.ratio.high)}–{wording.figure(1 / found.ratio.low)}",
+                    "old": old.folder.name, "new": new.folder.name, "claimed": found.claim != "≈",
+                    "gain": 1 / found.ratio.value, "low": 1 / found.ratio.high, "high": 1 / found.ratio.low,
                 }  # fmt: skip

@@ -27,12 +27,23 @@ class Column:
 
     key: str
     heading: str
-    write: Callable[[Any], str] = wording.text
+    write: Callable[..., str] = wording.text
     right: bool = False
     elastic: bool = False
     """Whether the column may be shortened on a narrow terminal (reasons, texts)."""
     meaning: str = ""
     """What the heading means; the legend has it where the column is shown."""
+    of: tuple[str, ...] = ()
+    """Keys of the values that `write` takes, if not the column's own."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Return the keys of the values it shows; it is sorted by the first."""
+        return self.of or (self.key,)
+
+    def cell(self, row: Mapping[str, Any]) -> str:
+        """Return the formatted cell of a row."""
+        return printable(self.write(*map(row.get, self.keys)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +77,14 @@ class Table:
 
     def written(self, rows: Iterable[Row]) -> list[list[str]]:
         """Return the formatted cells of `rows`."""
-        return [[printable(column.write(row[column.key])) for column in self.columns] for row in rows]
+        return [[column.cell(row) for column in self.columns] for row in rows]
 
 
-_FIGURES = ("figure", "count", "percent", "money", "size", "duration", "plus_minus", "middle", "percent_of")
-"""Functions of `wording` that format figures."""
+_FIGURES = (
+    "figure", "count", "percent", "money", "size", "duration", "plus_minus", "middle", "percent_of", "interval",
+    "compared", "pair", "sure",
+)  # fmt: skip
+"""Functions of `wording` that format figures, which are aligned to the right."""
 _NUMBER = re.compile(r"(?:[≈<≥−-]? ?[\d.,]+(?:[ %×a-zA-Zµ]{0,4})?(?: ± (?:[\d.,e-]+|\?))?|—|)")
 
 
@@ -80,10 +94,9 @@ def _declared() -> dict[str, dict[str, Any]]:
 
 
 def _column(
-    key: str, heading: str | None = None, write: str = "text", right: bool = False, elastic: bool = False
+    key: str, heading: str = "", write: str = "text", right: bool = False, elastic: bool = False, of: Sequence[str] = ()
 ) -> Column:
-    heading = key if heading is None else heading
-    return Column(key, heading, getattr(wording, write), right or write in _FIGURES, elastic)
+    return Column(key, heading or key, getattr(wording, write), right or write in _FIGURES, elastic, of=tuple(of))
 
 
 def table_of(
@@ -104,9 +117,13 @@ def table_of(
     declared = _declared()[name]
     keys = dict.fromkeys(key for row in rows for key in row)
     if columns is None:
-        silent = {key for key in declared.get("optional", ()) if not any(row.get(key) for row in rows)}
-        columns = [_column(**column) for column in declared["columns"] if column["key"] not in {*without, *silent}]
-        columns = [replace(column, heading=column.heading.format(**words)) for column in columns]
+        columns = [_column(**column) for column in declared["columns"] if column["key"] not in without]
+        optional = declared.get("optional", ())
+        columns = [
+            replace(column, heading=column.heading.format(**words))
+            for column in columns
+            if column.key not in optional or any(column.cell(row) not in ("", wording.ABSENT) for row in rows)
+        ]
     return Table(
         name=name,
         title=declared["title"].format(**words),

@@ -86,7 +86,11 @@ def duration(value: float) -> str:
     return f"{figure(value / 1e-9)} ns" if value else "0 s"
 
 
-def plus_minus(value: tuple[float | None, float | None, float | None]) -> str:
+Spread = tuple[float | None, float | None, float | None]
+"""A figure and the ends of its 95 % interval."""
+
+
+def plus_minus(value: Spread) -> str:
     """Format a figure (value, low, high) and half the width of its 95 % interval: 3.55 ± 0.014, `± ?` without one."""
     middle, low, high = value
     if middle is None:
@@ -95,14 +99,49 @@ def plus_minus(value: tuple[float | None, float | None, float | None]) -> str:
     return f"{figure(middle)} ± {half}"
 
 
-def middle(value: tuple[float | None, float | None, float | None]) -> str:
+def middle(value: Spread) -> str:
     """Format a figure (value, low, high) without its interval."""
     return figure(value[0])
 
 
-def percent_of(value: tuple[float | None, float | None, float | None]) -> str:
+def percent_of(value: Spread) -> str:
     """Format a share (value, low, high) in per cent, without its interval."""
     return percent(value[0])
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Format the ends of an interval: 1.20–1.30."""
+    return ABSENT if low is None else f"{figure(low)}–{figure(high)}"
+
+
+def compared(value: float | None, is_claimed: bool | None) -> str:
+    """Format a figure, preceded by ≈ if the difference to what it is compared with may not be claimed."""
+    return f"≈ {figure(value)}" if is_claimed is False else figure(value)
+
+
+def sure(probability: float | None, is_claimed: bool) -> str:
+    """Format the probability of a place, ≈ if the place may not be claimed."""
+    return percent(probability) if is_claimed or probability is None else "≈"
+
+
+def pair(first: float | None, second: float | None) -> str:
+    """Format two figures beside each other."""
+    return ABSENT if first is None else f"{figure(first)} · {figure(second)}"
+
+
+def growth(exponent: float | None, low: float | None, high: float | None, bound: float | None) -> str:
+    """Format an exponent with its interval, and its bound if the next size timed out."""
+    if exponent is None:
+        return ABSENT
+    shown = f"{exponent:.2f}" if low is None else f"{exponent:.2f} ({low:.2f}–{high:.2f})"
+    return shown if bound is None else f"{shown}, then ≥ {bound:.2f}"
+
+
+def verdict(status: Outcome, reason: str, exact: bool | None = None) -> str:
+    """Return why there is no figure, or why it has no rank; empty if there is one."""
+    if status is not Outcome.RIGHT:
+        return f"{status}: {reason}" if reason else str(status)
+    return "other ids by design; not ranked" if exact is False else ""
 
 
 def text(value: object) -> str:

@@ -86,10 +86,10 @@ def row_of(row: Row) -> list[Any]:
     return [
         row["implementation"],
         *(None if row[key] is None else wording.figure(row[key]) for key in ("median", "low", "high")),
-        speed.shown_ratio(row),
+        wording.compared(row["times_best"], row["claimed"]),
         row["claimed_from_above"] is False,
-        speed.shown_percentiles(row),
-        printable(speed.shown_verdict(row)),
+        wording.pair(row["call_us_50"], row["call_us_99"]),
+        printable(wording.verdict(row["status"], row["reason"], row["exact"])),
     ]
 
 

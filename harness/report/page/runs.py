@@ -19,8 +19,6 @@ from harness.report.tables import speed
 _FILTER_FROM_ROWS = 15
 _LONG_CHARACTERS = 40
 """A cell longer than this may break over lines."""
-_SORTED_BY = {"interval": "low", "ratio": "times_best"}
-"""Columns written in words -> the figure they sort by."""
 
 
 def view_of(source: Table, prefix: str = "") -> dict[str, Any]:
@@ -56,13 +54,13 @@ def _row(row: Mapping[str, Any], columns: tuple[Column, ...]) -> dict[str, Any]:
 
 
 def _cell(row: Mapping[str, Any], column: Column) -> dict[str, Any]:
-    shown = column.write(row[column.key])
+    shown = column.cell(row)
     side = "right" if column.right else "long" if column.elastic and len(shown) > _LONG_CHARACTERS else None
     return {"shown": shown, "side": side, "sort": _sort_value(row, column) if column.right else None}
 
 
 def _sort_value(row: Mapping[str, Any], column: Column) -> str:
-    value = row.get(_SORTED_BY.get(column.key, column.key), row[column.key])
+    value = row[column.keys[0]]
     if isinstance(value, float):
         return f"{value:.7g}"
     return repr(value) if isinstance(value, int) else ""

@@ -33,7 +33,7 @@ def compression_table(records: Iterable[object]) -> Table:
         rows.append(
             {
                 "corpus": r.corpus, "model": r.model, "implementation": r.implementation, "status": r.status,
-                "reason": r.reason, "verdict": "" if fine else ": ".join(filter(None, (r.status, r.reason))),
+                "reason": r.reason,
                 "vocab_size": r.vocab_size or None, "n_texts": r.n_texts, "n_bytes": r.n_bytes or None,
                 "n_tokens": n_tokens if fine else None, "bytes_per_token": ratio(r.n_bytes, n_tokens),
                 "characters_per_token": ratio(r.n_characters, n_tokens),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from harness.outcome import Outcome
 from harness.records import Agreement, AgreementClass, Counterexample, Measurement, NotCompared, Verdict, of_kind
@@ -54,30 +54,30 @@ def pair_rows(records: Sequence[object]) -> list[Row]:
 
     A pair that was compared on no corpus is `not compared`; `n_not_compared` counts corpora.
     """
-    found = grouped(agreements(records), _identity)
-    without = grouped(not_compared(records), _identity)
-    return [_pair_row(found.get(key, []), without.get(key, [])) for key in {**found, **without}]
 
+    def identity(pair: Agreement | NotCompared) -> tuple[str, str, str]:
+        return pair.model, pair.a, pair.b
 
-def _identity(pair: Agreement | NotCompared) -> tuple[str, str, str]:
-    return pair.model, pair.a, pair.b
-
-
-def _pair_row(some: Sequence[Agreement], without: Sequence[NotCompared]) -> Row:
-    """Summarise the records of a model and pair: the comparisons, and corpora on which there was none."""
-    pair = some[0] if some else without[0]
-    n_differing = sum(found.n_differing_texts for found in some)
-    return {
-        "model": pair.model, "a": pair.a, "b": pair.b, "class": pair.agreement_class,
-        "status": NOT_COMPARED if not some else "differs" if n_differing else "equal",
-        "n_not_compared": len(without),
-        "n_texts": sum(found.n_texts for found in some), "n_differing_texts": n_differing,
-    }  # fmt: skip
+    compared, without = grouped(agreements(records), identity), grouped(not_compared(records), identity)
+    rows = []
+    for key in {**compared, **without}:
+        some = compared.get(key, [])
+        n_differing = sum(pair.n_differing_texts for pair in some)
+        rows.append(
+            dict(zip(("model", "a", "b"), key, strict=True))
+            | {
+                "class": (some or without[key])[0].agreement_class,
+                "status": "differs" if n_differing else "equal" if some else NOT_COMPARED,
+                "n_not_compared": len(without.get(key, [])),
+                "n_texts": sum(pair.n_texts for pair in some), "n_differing_texts": n_differing,
+            }
+        )  # fmt: skip
+    return rows
 
 
 def implementations_in_order(records: Sequence[object]) -> list[str]:
     """Return every implementation in the records, in the order of the check."""
-    pairs = (name for found in agreements(records) for name in (found.a, found.b))
+    pairs = (name for pair in agreements(records) for name in (pair.a, pair.b))
     return list(dict.fromkeys([*(v.implementation for v in verdicts(records)), *pairs]))
 
 
@@ -91,8 +91,8 @@ def matrix_table(records: Sequence[object]) -> Table:
     for model in models if len(names) > 1 else []:
         cells = {frozenset((row["a"], row["b"])): _cell(row) for row in pairs if row["model"] == model}
         for i, name in enumerate(names):
-            before = {f"vs {one}": cells.get(frozenset((name, one)), "n/a") for one in names[:i]}
-            after = {f"vs {one}": "" for one in names[i:-1]}
+            before = {f"vs {other}": cells.get(frozenset((name, other)), "n/a") for other in names[:i]}
+            after = {f"vs {other}": "" for other in names[i:-1]}
             rows.append({"model": model, "number": i + 1, "implementation": name} | before | after)
     write = _short_cell if many else wording.text
     columns = [Column("number", "", str, right=True), Column("implementation", "implementation")]
@@ -131,18 +131,22 @@ def _short_cell(cell: str) -> str:
     return "–" if cell == "n/a" else cell.replace(" ", "").rstrip("0123456789,")
 
 
-def counterexample_rows(records: Iterable[object]) -> list[Row]:
+def _judged(records: Sequence[object]) -> Iterator[tuple[Measurement | Verdict, Outcome, str, str]]:
+    """Yield the records of one implementation, with the outcome, the task or check, and the place."""
+    yield from ((m, m.outcome, m.task, m.workload) for m in of_kind(records, Measurement))
+    yield from ((v, v.status, v.check, f"{v.check} {v.model}/{v.corpus}") for v in verdicts(records))
+
+
+def counterexample_rows(records: Sequence[object]) -> list[Row]:
     """Return the smallest text found for each pair and each failure."""
-    records = list(records)
-    judged: list[tuple[Agreement | Verdict | Measurement, str, str]] = [
-        *((a, f"{a.a}, {a.b}", a.agreement_class) for a in agreements(records)),
-        *((v, v.implementation, f"{v.check}: {v.status}") for v in verdicts(records)),
-        *((m, m.implementation, f"{m.task}: {m.outcome}") for m in of_kind(records, Measurement)),
+    cases: list[tuple[Agreement | Verdict | Measurement, str, str]] = [
+        *((pair, f"{pair.a}, {pair.b}", pair.agreement_class) for pair in agreements(records)),
+        *((record, record.implementation, f"{what}: {outcome}") for record, outcome, what, _ in _judged(records)),
     ]
     rows = [
         {"implementations": names, "n_cases": 0, "model": record.model, "class": label}
         | _counterexample(record.counterexample)
-        for record, names, label in judged
+        for record, names, label in cases
         if record.counterexample is not None
     ]
     same = grouped(
@@ -163,35 +167,23 @@ def round_trip_rows(records: Iterable[object]) -> list[Row]:
             v.round_trip,
         ),
     )  # fmt: skip
-    promised = any(round_trip for *_, round_trip in together)
     return [
         {
             "implementation": implementation, "status": status, "n_corpora": len({v.corpus for v in some}),
             "n_texts": sum(v.n_texts for v in some), "n_bytes": sum(v.n_bytes for v in some),
             "n_models": len({v.model for v in some}), "models": ", ".join(dict.fromkeys(v.model for v in some)),
-            "reason": reason, **({"round_trip": round_trip} if promised else {}),
+            "reason": reason, "round_trip": round_trip,
         }
         for (implementation, status, reason, round_trip), some in together.items()
     ]  # fmt: skip
 
 
-def failure_rows(records: Iterable[object]) -> list[Row]:
+def failure_rows(records: Sequence[object]) -> list[Row]:
     """Return everything that is not ok by its reason, with where it happened and its first counterexample."""
-    records = list(records)
-    found: list[tuple[tuple[str, Outcome, str], str, Counterexample | None]] = [
-        *(
-            ((m.implementation, m.outcome, m.reason), m.workload, m.counterexample)
-            for m in of_kind(records, Measurement)
-        ),
-        *(
-            ((v.implementation, v.status, v.reason), f"{v.check} {v.model}/{v.corpus}", v.counterexample)
-            for v in verdicts(records)
-        ),
-    ]
-    failed = [one for one in found if one[0][1] is not Outcome.RIGHT]
+    failed = [case for case in _judged(records) if case[1] is not Outcome.RIGHT]
     rows: list[Row] = []
-    for key, some in grouped(failed, lambda one: one[0]).items():
-        places = {where: counterexample for _, where, counterexample in some}
+    for key, some in grouped(failed, lambda case: (case[0].implementation, case[1], case[0].reason)).items():
+        places = {place: record.counterexample for record, _, _, place in some}
         rows.append(
             dict(zip(("implementation", "status", "reason"), key, strict=True))
             | {"n_places": len(places), "where": ", ".join(places)}
@@ -200,7 +192,7 @@ def failure_rows(records: Iterable[object]) -> list[Row]:
     return rows
 
 
-def failures_table(records: Iterable[object]) -> Table:
+def failures_table(records: Sequence[object]) -> Table:
     """Return everything that is not ok, with its reason; nothing is left out."""
     rows = failure_rows(records)
     met = {row["status"] for row in rows}

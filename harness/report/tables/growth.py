@@ -32,25 +32,12 @@ def _row(curve: Curve) -> Row:
         verdict = f"{end.outcome} at {wording.size(size_of(end))}: {end.reason}"
     is_bounded = fit is not None and math.isfinite(fit.high)
     largest = max(curve.seconds, default=None)
-    row = {
+    return {
         "status": status, "exponent": fit and fit.value, "low": fit.low if fit and is_bounded else None,
-        "high": fit.high if fit and is_bounded else None, "bound": fit and fit.lower_bound,
-    }  # fmt: skip
-    return row | {
-        "growth": _shown(row), "largest_bytes": largest,
+        "high": fit.high if fit and is_bounded else None, "bound": fit and fit.lower_bound, "largest_bytes": largest,
         "largest_seconds": None if largest is None else curve.seconds[largest],
         "end": end and end.outcome, "end_bytes": end and size_of(end), "verdict": verdict,
     }  # fmt: skip
-
-
-def _shown(row: Row) -> str:
-    """Return an exponent with its interval, or its bound if the next size timed out."""
-    if row["exponent"] is None:
-        return wording.ABSENT
-    shown = f"{row['exponent']:.2f}"
-    if row["low"] is not None:
-        shown += f" ({row['low']:.2f}–{row['high']:.2f})"
-    return shown if row["bound"] is None else f"{shown}, then ≥ {row['bound']:.2f}"
 
 
 def scaling_table(records: Iterable[object]) -> Table:

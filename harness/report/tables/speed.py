@@ -22,7 +22,8 @@ def speed_rows(records: Sequence[object]) -> list[Row]:
     """Return one row for each workload and implementation: workloads by name, the best first, failures last.
 
     `claimed` and `claimed_from_above` say whether the noise of the workload lets the run claim the difference to the
-    best and to the row above (`stats.claim`). Inexact implementations follow the exact ones: shown, never ranked.
+    best and to the row above (`stats.claim`); None where there is nothing to compare with. Inexact implementations
+    follow the exact ones: shown, never ranked.
     """
     found = sorted(summaries(of_kind(records, Measurement)), key=_place)
     return [_row(workload, row) for workload in found for row in workload.rows]
@@ -63,8 +64,12 @@ def _figure(workload: WorkloadSummary, row: SummaryRow) -> Interval | None:
 
 
 def _row(workload: WorkloadSummary, row: SummaryRow) -> Row:
-    claimed = None if row.time_ratio is None else claim(row.time_ratio, workload.floor) == "slower"
-    from_above = None if row.to_above is None else claim(row.to_above, workload.floor) == "slower"
+    def is_slower(ratio: Interval | None) -> bool | None:
+        return None if ratio is None else claim(ratio, workload.floor) == "slower"
+
+    percentiles = (row.call_percentiles.get(share) for share in ("0.5", "0.99"))
+    median, high = (None if seconds is None else seconds * 1e6 for seconds in percentiles)
+    is_best = row.time_ratio is not None and row.time_ratio.value == 1
     return {
         "workload": workload.name, "task": workload.task, "state": workload.state, "model": workload.model,
         "corpus": workload.corpus, "threads": workload.threads, "implementation": row.implementation,
@@ -72,10 +77,9 @@ def _row(workload: WorkloadSummary, row: SummaryRow) -> Row:
         "status": row.outcome, "reason": row.reason, "unit": unit_of(workload, row),
         **_spread(_figure(workload, row), "median", "low", "high"),
         **_spread(row.time_ratio, "times_best", "times_best_low", "times_best_high"),
-        "claimed": claimed,
-        "claimed_from_above": from_above,
+        "claimed": None if is_best else is_slower(row.time_ratio), "claimed_from_above": is_slower(row.to_above),
         "floor": workload.floor, "citable": workload.citable, "clock": workload.clock, "lost": row.lost,
-        "percentile_50": row.call_percentiles.get("0.5"), "percentile_99": row.call_percentiles.get("0.99"),
+        "call_us_50": median, "call_us_99": high,
         "seconds": None if row.seconds_per_call is None else row.seconds_per_call.value,
         "peak_memory_bytes": row.peak_memory_bytes,
     }  # fmt: skip
@@ -86,49 +90,11 @@ def _spread(found: Interval | None, *keys: str) -> Row:
     return dict.fromkeys(keys) if found is None else dict(zip(keys, found, strict=False))
 
 
-def shown_ratio(row: Row) -> str:
-    """Return how many times longer it takes than the best, preceded by `≈` if that is not confirmed."""
-    if row["times_best"] is None:
-        return wording.ABSENT
-    mark = "" if row["claimed"] or row["times_best"] == 1 else "≈ "
-    return mark + wording.figure(row["times_best"])
-
-
-def shown_interval(row: Row) -> str:
-    """Return the 95 % interval of a figure, or a dash."""
-    return wording.ABSENT if row["low"] is None else f"{wording.figure(row['low'])}–{wording.figure(row['high'])}"
-
-
-def shown_verdict(row: Row) -> str:
-    """Return why a row has no rank, or that it may not be cited; empty if neither."""
-    if row["status"] is not Outcome.RIGHT:
-        return f"{row['status']}: {row['reason']}" if row["reason"] else str(row["status"])
-    return "" if row["exact"] else "other ids by design; not ranked"
-
-
-def shown_percentiles(row: Row) -> str:
-    """Return the median and the 99th percentile of single calls in microseconds, or a dash."""
-    if row["percentile_50"] is None:
-        return wording.ABSENT
-    return " · ".join(wording.figure(row[key] * 1e6) for key in ("percentile_50", "percentile_99"))
-
-
-def _shown(row: Row, **more: object) -> Row:
-    """Return a row with its formatted figures, and `more`, in addition to the raw ones."""
-    written = {"interval": shown_interval(row), "ratio": shown_ratio(row), "calls": shown_percentiles(row)}
-    return row | written | more | {"verdict": shown_verdict(row)}
-
-
 def speed_table(speed_rows: Sequence[Row]) -> Table:
     """Return the speed of every implementation on every workload; training has its own table."""
-    rows = [
-        _shown(row, alike="≈" if row["claimed_from_above"] is False else "")
-        for row in speed_rows
-        if row["task"] != "train"
-    ]
-    return table_of(
-        "speed", rows, group_title={str(row["workload"]): _title(row) for row in rows}, claimed=claimed_where()
-    )
+    rows = [row for row in speed_rows if row["task"] != "train"]
+    titles = {str(row["workload"]): _title(row) for row in rows}
+    return table_of("speed", rows, group_title=titles, claimed=claimed_where())
 
 
 def _title(row: Row) -> str:
@@ -157,16 +123,14 @@ def ranking_table(records: Sequence[object], floor: float | None) -> Table:
     alone = len(ranked) == 1
     rows: list[Row] = []
     for place, found in enumerate(ranked):
-        of_place = found.rank_probabilities[place]
-        place_claimed = not alone and _is_behind(ranked, place, floor) and _is_behind(ranked, place + 1, floor)
         row = {
             "place": None if alone else place + 1, "implementation": found.name, "kind": wording.kind_of(found.name),
             **_spread(found.ratio, "times_best", "low", "high"),
-            "claimed": place > 0 and claim(found.ratio, floor) == "slower",
-            "probability": None if alone else of_place, "place_claimed": place_claimed,
+            "claimed": claim(found.ratio, floor) == "slower" if place else None,
+            "probability": None if alone else found.rank_probabilities[place],
+            "place_claimed": not alone and all(_is_behind(ranked, at, floor) for at in (place, place + 1)),
         }  # fmt: skip
-        sure = wording.ABSENT if alone else wording.percent(of_place) if place_claimed else "≈"
-        rows.append(row | {"ratio": shown_ratio(row), "interval": shown_interval(row), "sure": sure})
+        rows.append(row)
     return table_of(
         "ranking",
         rows,
@@ -191,8 +155,7 @@ def workload_names(workloads: Sequence[str]) -> str:
 
 def training_table(speed_rows: Sequence[Row]) -> Table:
     """Return the time of every trainer on the training workloads."""
-    rows = [_shown(row) for row in speed_rows if row["task"] == "train"]
-    return table_of("training", rows)
+    return table_of("training", [row for row in speed_rows if row["task"] == "train"])
 
 
 def memory_rows(speed_rows: Sequence[Row]) -> list[Row]:
