@@ -14,10 +14,11 @@ from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
+from harness.commands.verb import DECLARED
 from harness.printable import printable
 
 if TYPE_CHECKING:
@@ -29,94 +30,8 @@ _NEED_BENCH = ("evaluate", "sweep", "check", "fuzz", "run", "report", "compare")
 """Verbs that need it: for tables, charts, the production libraries."""
 
 
-class HelpEntry(NamedTuple):
-    """What `--help` shows for a verb, and the arguments of an example."""
-
-    summary: str
-    example: str
-
-
-GROUPS = {
-    "Look": {
-        "play": HelpEntry(
-            "A page on this machine: tokens of several tokenizers side by side, merge by merge, and training.",
-            "-m o200k_base --open",
-        ),
-        "trace": HelpEntry(
-            "Every merge of one implementation on a text, step by step.", "naive 'evlerimizden' -m gpt2"
-        ),
-        "explain": HelpEntry(
-            "Why two tokenizers differ on a text: in which stage, and both derivations.",
-            "greedy priority ' unhappiness'",
-        ),
-        "encode": HelpEntry("Text to token ids.", "-m o200k_base --pieces 'evlerimizden'"),
-        "decode": HelpEntry("Token ids to text.", "-m gpt2 31373 995"),
-    },
-    "Choose": {
-        "evaluate": HelpEntry(
-            "What a text costs under several vocabularies, in every language, with intervals.",
-            "-m o200k_base -m gpt2 -c turkish --price o200k_base=2.5",
-        ),
-        "sweep": HelpEntry(
-            "Which vocabulary to train: bytes per token by size, pattern and amount of text.",
-            "-c turkish --patterns turkish --vocab-sizes 1k..32k -m o200k_base",
-        ),
-        "vocab": HelpEntry(
-            "What a vocabulary (a name or a file) is: its format, rules, tokens and health.", "gpt2 --find ing"
-        ),
-    },
-    "Train": {
-        "train": HelpEntry(
-            "Learn a vocabulary from a corpus, or count its pieces to train on later.",
-            "-c turkish --vocab-size 8000 --pattern turkish --name mine --show 20",
-        ),
-        "convert": HelpEntry(
-            "Write a vocabulary in another format, saying what would be lost.",
-            "cl100k_base out.json --to tokenizer.json",
-        ),
-    },
-    "Test": {
-        "check": HelpEntry("Do all implementations give the same ids, and the text back?", "-m o200k_base -c samples"),
-        "conform": HelpEntry(
-            "Test one tokenizer, in any language, against the vocabulary it claims to have.",
-            "priority -m gpt2 --check ids --check round-trip",
-        ),
-        "fuzz": HelpEntry(
-            "Search for a text on which two tokenizers disagree, and shrink it.", "tiktoken compiled -m gpt2 --time 10"
-        ),
-    },
-    "Measure": {
-        "run": HelpEntry(
-            "Verify implementations, then time them; also how time grows with length (scale) and the whole tour.",
-            "-w '^encode/cl100k_base/turkish$' -e 'compiled|tiktoken' --profile quick --out results/local/mine",
-        ),
-        "report": HelpEntry(
-            "Tables, ranking, charts and a page from the records of a run.", "results/local/mine --table ranking"
-        ),
-        "compare": HelpEntry(
-            "One run against an earlier one: what became slower?", "results/local/mine results/local/mine"
-        ),
-    },
-    "Data": {
-        "list": HelpEntry("List implementations, models, corpora, patterns, formats and workloads.", "models"),
-        "fetch": HelpEntry(
-            "Download and verify corpora and vocabularies; afterwards everything works offline.", "turkish"
-        ),
-    },
-}
-"""Verbs by what people want."""
-VERBS = {name: entry for verbs in GROUPS.values() for name, entry in verbs.items()}
-GONE = {
-    "count": "use `bpebench train --count-only`",
-    "scale": "use `bpebench run --scale`",
-    "tour": "use `bpebench run --tour`",
-    "doctor": "every run states what keeps the machine from being measured on",
-    "inspect": "use `bpebench vocab FILE`",
-    "site": "use `bpebench report RUN… --html FILE`",
-    "stages": "",
-    "submission": "send the folder of a run as it is",
-}
-"""Verbs that earlier versions had -> what to use instead, where there is such a thing."""
+VERBS = {name: entry for verbs in DECLARED["verbs"].values() for name, entry in verbs.items()}
+"""Verb -> what `verbs.toml` says of it: `summary`, `example`."""
 
 
 class _LazyGroup(click.Group):
@@ -130,13 +45,13 @@ class _LazyGroup(click.Group):
             if find_spec(module) is None:
                 raise click.ClickException(_needs_bench(f"`bpebench {cmd_name}`", module))
         verb: type[Verb] = getattr(import_module(f"harness.commands.{cmd_name}"), cmd_name.capitalize())
-        return verb.command(f"\b\nExample: bpebench {cmd_name} {VERBS[cmd_name].example}")
+        return verb.command(f"\b\nExample: bpebench {cmd_name} {VERBS[cmd_name]['example']}")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] in GONE:
-            raise click.UsageError("; ".join(filter(None, (f"the verb {args[0]!r} is gone", GONE[args[0]]))), ctx)
+        if args and (advice := DECLARED["removed_verbs"].get(args[0])) is not None:
+            raise click.UsageError("; ".join(filter(None, (f"the verb {args[0]!r} was removed", advice))), ctx)
         if args and args[0] not in VERBS and not args[0].startswith("-"):
             near = get_close_matches(args[0], VERBS, 1)
             meant = f"did you mean {near[0]!r}?" if near else "`bpebench --help` lists them"
@@ -144,9 +59,9 @@ class _LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for group, verbs in GROUPS.items():
+        for group, verbs in DECLARED["verbs"].items():
             with formatter.section(group):
-                formatter.write_dl([(name, verb.summary) for name, verb in verbs.items()])
+                formatter.write_dl([(name, verb["summary"]) for name, verb in verbs.items()])
 
 
 @click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

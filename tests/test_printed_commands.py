@@ -36,7 +36,7 @@ def printed() -> list[str]:
 
 def examples() -> list[str]:
     known = {command.partition("#")[0].strip() for command in printed()}
-    every = [f"bpebench {name} {verb.example}" for name, verb in VERBS.items() if name not in _LONG]
+    every = [f"bpebench {name} {verb['example']}" for name, verb in VERBS.items() if name not in _LONG]
     return [command for command in every if command not in known]
 
 
@@ -97,4 +97,4 @@ def test_printed_commands_work(commands: list[str], environment: dict[str, str],
 def test_every_verb_shows_its_example() -> None:
     for name, verb in VERBS.items():
         shown = CliRunner().invoke(group, [name, "--help"], terminal_width=100, max_content_width=100).output
-        assert f"Example: bpebench {name} {verb.example}".strip() in " ".join(shown.split())
+        assert f"Example: bpebench {name} {verb['example']}".strip() in " ".join(shown.split())

@@ -16,8 +16,10 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import click
@@ -91,33 +93,8 @@ def ensure_utf8(text: str, name: str) -> None:
         raise click.UsageError(f"{name}: not UTF-8 at byte {at} (0x{byte:02X}); convert it to UTF-8 first")
 
 
-_RECORDS = "each line of records.jsonl in the folder of a run is a record"
-GONE_OPTIONS = {
-    "check --trainers": "`bpebench run -w ^train` judges what each trainer learns by the rule of its workload",
-    "check --unicode": "use `bpebench conform`, which asks every code point",
-    "evaluate --prices": "give --price NAME=AMOUNT for each vocabulary",
-    "explain --html": "`bpebench play` explains on a page, and `explain` prints the same",
-    "report --records": _RECORDS,
-    "report --record": _RECORDS,
-    "evaluate --baseline": "the column of the fewest compares all vocabularies",
-    "evaluate --out": "use --json, --csv or --latex, and > FILE",
-    "sweep --out": "use --json or --csv, and > FILE",
-    "train --parity": "use `bpebench.train_parity_aware` of Python",
-    "train --until": "use `bpebench sweep`, which says from which size on larger ones save little",
-    "encode --file": "write @FILE in place of TEXT",
-    "vocab --against": "use `bpebench evaluate -m A -m B`, for what a text takes under both",
-    "vocab --corpus": "use `bpebench evaluate -m MODEL -c TEXT`",
-    "vocab -c": "use `bpebench evaluate -m MODEL -c TEXT`",
-    "vocab --held-out": "use `bpebench sweep`, for bytes per token by size",
-    "vocab --id": "use `bpebench decode ID`",
-    "vocab --irregular": "`bpebench vocab FILE` names irregular merges",
-    "report --charts": "use --html, whose page draws every workload",
-    "report --price": "use `bpebench evaluate --price`, for the vocabulary that the price is for",
-    "conform --check-seconds": "use --time, for all checks together",
-    "conform --junit": "use --json, or run the verb in a test of your own by pytest --junitxml",
-    "vocab --prices": "use `bpebench evaluate -m A -m B --price NAME=AMOUNT`",
-}
-"""Options that were removed -> what to do."""
+DECLARED: dict[str, Any] = tomllib.loads((files("harness.commands") / "verbs.toml").read_text(encoding="utf-8"))
+"""What is said of verbs, and of verbs and options that were removed."""
 
 
 def _help_records(ctx: click.Context, *, advanced: bool) -> list[tuple[str, str]]:
@@ -166,7 +143,7 @@ class _Command(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if advice := GONE_OPTIONS.get(f"{self.name} {error.option_name}"):
+            if advice := DECLARED["removed_options"].get(f"{self.name} {error.option_name}"):
                 raise click.UsageError(f"{error.option_name} was removed: {advice}", ctx) from None
             raise
 

@@ -33,11 +33,13 @@ class Column:
     """Whether the column may be shortened on a narrow terminal (reasons, texts)."""
     meaning: str = ""
     """What the heading means; the legend has it where the column is shown."""
-    of: tuple[str, ...] = ()
+    of: Sequence[str] = ()
     """Keys of the values that `write` takes, if not the column's own."""
+    workload: str = ""
+    """The workload whose figures it shows; empty if rows or cells say that."""
 
     @property
-    def keys(self) -> tuple[str, ...]:
+    def keys(self) -> Sequence[str]:
         """Return the keys of the values it shows; it is sorted by the first."""
         return self.of or (self.key,)
 
@@ -82,21 +84,25 @@ class Table:
 
 _FIGURES = (
     "figure", "count", "percent", "money", "size", "duration", "plus_minus", "middle", "percent_of", "interval",
-    "compared", "pair", "sure",
+    "compared", "pair", "sure", "word_or_figure",
 )  # fmt: skip
 """Functions of `wording` that format figures, which are aligned to the right."""
 _NUMBER = re.compile(r"(?:[≈<≥−-]? ?[\d.,]+(?:[ %×a-zA-Zµ]{0,4})?(?: ± (?:[\d.,e-]+|\?))?|—|)")
 
 
 @cache
-def _declared() -> dict[str, dict[str, Any]]:
+def declared() -> dict[str, dict[str, Any]]:
+    """Return what `tables.toml` says, by table."""
     return tomllib.loads((files("harness.report") / "tables.toml").read_text(encoding="utf-8"))
 
 
-def _column(
-    key: str, heading: str = "", write: str = "text", right: bool = False, elastic: bool = False, of: Sequence[str] = ()
-) -> Column:
-    return Column(key, heading or key, getattr(wording, write), right or write in _FIGURES, elastic, of=tuple(of))
+def _column(key: str, heading: str = "", write: str = "text", right: bool = False, **more: Any) -> Column:
+    return Column(key, heading or key, getattr(wording, write), right or write in _FIGURES, **more)
+
+
+def declared_columns(name: str) -> list[Column]:
+    """Return the columns that `tables.toml` has for a table."""
+    return [_column(**column) for column in declared()[name]["columns"]]
 
 
 def table_of(
@@ -114,23 +120,23 @@ def table_of(
     `columns` are given for a table whose columns depend on its rows; those named in `without` are not shown. `words`
     fill the braces of headings, title and note.
     """
-    declared = _declared()[name]
+    about = declared()[name]
     keys = dict.fromkeys(key for row in rows for key in row)
     if columns is None:
-        columns = [_column(**column) for column in declared["columns"] if column["key"] not in without]
-        optional = declared.get("optional", ())
+        optional = about.get("optional", ())
         columns = [
             replace(column, heading=column.heading.format(**words))
-            for column in columns
+            for column in declared_columns(name)
+            if column.key not in without
             if column.key not in optional or any(column.cell(row) not in ("", wording.ABSENT) for row in rows)
         ]
     return Table(
         name=name,
-        title=declared["title"].format(**words),
+        title=about["title"].format(**words),
         rows=[{key: row.get(key) for key in keys} for row in rows],
-        note=declared.get("note", "").format(**words),
+        note=about.get("note", "").format(**words),
         columns=tuple(columns),
-        group_by=declared.get("group_by"),
+        group_by=about.get("group_by"),
         group_title=group_title or {},
         left_out=left_out,
     )

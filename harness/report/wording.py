@@ -119,6 +119,11 @@ def compared(value: float | None, is_claimed: bool | None) -> str:
     return f"≈ {figure(value)}" if is_claimed is False else figure(value)
 
 
+def word_or_figure(value: float | str | None) -> str:
+    """Format a figure, or return the word that stands in its place."""
+    return value if isinstance(value, str) else figure(value)
+
+
 def sure(probability: float | None, is_claimed: bool) -> str:
     """Format the probability of a place, ≈ if the place may not be claimed."""
     return percent(probability) if is_claimed or probability is None else "≈"
@@ -168,20 +173,6 @@ def places(value: str, at_most: int = 3) -> str:
     every = value.split(", ")
     shown = text(", ".join(every[:at_most]))
     return shown if len(every) <= at_most else f"{shown} and {len(every) - at_most:,} more"
-
-
-STATUS_MEANS: dict[Status, str] = {
-    Outcome.RIGHT: "verified and timed",
-    Outcome.MISMATCH: "its ids differ from the reference, or a text does not decode to itself; never ranked",
-    Outcome.UNVERIFIED: "there is nothing to compare its answer with; never ranked",
-    Outcome.REFUSED: "cannot express this model or task",
-    Outcome.MISSING: "not installed, or not available offline",
-    Outcome.TIMEOUT: "stopped at the time limit",
-    Outcome.OUT_OF_MEMORY: "stopped at the memory limit",
-    Outcome.CRASH: "an exception escaped, or the process died",
-    Outcome.PANIC: "a panic of the library's Rust code",
-    Outcome.PROTOCOL: "no answer as the protocol has it, or shorter times than the system counts",
-}
 
 
 WORDS: dict[Status, str] = {outcome: outcome for outcome in Outcome} | {

@@ -58,6 +58,12 @@ def rows_of(records: list[AnyRecord], name: str, **more: Any) -> list[dict[str, 
     return tables(records, **more)[name].rows
 
 
+def cells_of(records: list[AnyRecord], name: str) -> list[dict[str, str]]:
+    """The rows of a table as they are shown, by column."""
+    table = tables(records)[name]
+    return [{column.key: column.cell(row) for column in table.columns} for row in table.rows]
+
+
 def trained(**more: Any) -> Trained:
     fields: dict[str, Any] = {
         "model": "tr", "implementation": "priority", "corpus": "turkish", "vocab_size": 300, "n_merges": 5,

@@ -142,11 +142,10 @@ def _table(block: Block, runs: Sequence[Run]) -> str:
         if unknown := [key for key in block.columns.split(",") if key not in by_key]:
             raise ReadmeError(f"{block.name!r} has no column {unknown[0]!r}; it has: {', '.join(by_key)}")
         table = replace(table, columns=tuple(by_key[key] for key in block.columns.split(",")))
-    if block.name == "overview":
-        keys = [column.key for column in table.columns if column.key in overview.TIMED]
-        shown = [(run_of.get(key, runs[0]), overview.COLUMNS[key][0]) for key in keys]
-    else:
-        shown = [(runs[0], str(row.get("workload"))) for row in table.rows]
+    shown = [(runs[0], str(row.get("workload"))) for row in table.rows]
+    shown += [
+        (run_of.get(column.key, runs[0]), column.workload) for column in table.columns if column.key != overview.MEMORY
+    ]
     noisy = {name: floor for run, name in shown if (floor := run.uncitable.get(name))}
     if noisy:
         refused = ", ".join(f"{name} (floor {percent(floor)})" for name, floor in noisy.items())
@@ -167,7 +166,7 @@ def _joined(runs: Sequence[Run]) -> tuple[Table, dict[str, Run]]:
         if (differing := machine_difference(first.machine, run.machine)) is not None:
             raise ReadmeError(f"{first.label} and {run.label} are not of one machine ({differing})")
         other = run.tables["overview"]
-        figures = [column for column in other.columns if column.key in overview.COLUMNS]
+        figures = [column for column in other.columns if column.workload]
         for column in figures:
             columns[column.key] = replace(column, meaning=f"{column.meaning or column.heading} ({run.label})")
             run_of[column.key] = run

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from harness.outcome import Outcome
 from harness.records import Agreement, AgreementClass, Counterexample, Measurement, NotCompared, Verdict, of_kind
 from harness.report import wording
-from harness.report.table import Column, Row, Table, grouped, latest, table_of
+from harness.report.table import Column, Row, Table, declared, grouped, latest, table_of
 
 CLASS_MARK: dict[AgreementClass, str] = {
     "provably equal": "P",
@@ -196,5 +196,6 @@ def failures_table(records: Sequence[object]) -> Table:
     """Return everything that is not ok, with its reason; nothing is left out."""
     rows = failure_rows(records)
     met = {row["status"] for row in rows}
-    meanings = (f"{status}: {meaning}" for status, meaning in wording.STATUS_MEANS.items() if status in met)
+    means = declared()["failures"]["meanings"]
+    meanings = (f"{status}: {meaning}" for status, meaning in means.items() if status in met)
     return table_of("failures", rows, meanings=" · ".join(meanings))

@@ -10,36 +10,21 @@ from harness.measure.workloads import GROWING
 from harness.outcome import Outcome
 from harness.records import Measurement, of_kind
 from harness.report import wording
-from harness.report.table import Column, Row, Table, grouped, table_of
+from harness.report.table import Row, Table, declared_columns, grouped, table_of
 
 MEMORY = "memory_mb"
-MODEL = "o200k_base"
-COLUMNS = {
-    "turkish": (f"encode/{MODEL}/turkish", "Turkish", ""),
-    "cold": (f"encode-cold/{MODEL}/turkish", "cold", "cold: the first Turkish text of a process"),
-    "again": (f"encode-again/{MODEL}/turkish", "again", "again: Turkish text that it has just read"),
-    "english": (f"encode/{MODEL}/english", "English", ""),
-    "code": (f"encode/{MODEL}/code", "code", ""),
-    "parallel": (f"encode/{MODEL}/parallel", "18 lang.", ""),
-    "documents": (f"documents/{MODEL}/turkish", "Turkish, 4 kB", "4 kB: documents, one by one"),
-    "short_us": (f"short/{MODEL}/english", "50, µs", "50: calls with 50 characters"),
-    "decode": (f"decode/{MODEL}/code", "decode", ""),
-    "load_ms": (f"load/{MODEL}", "load ms", ""),
-    MEMORY: (f"encode-cold/{MODEL}/turkish", "MB", "MB: highest memory"),
-}
-"""Column -> its workload, heading and legend; figures are MB/s unless a unit is given."""
-TIMED = tuple(key for key in COLUMNS if key != MEMORY)
 
 
 def overview_table(records: Sequence[object], speed_rows: Sequence[Row]) -> Table:
     """Return one row for each timed implementation, the fastest first; the note names the others.
 
-    Figures are the medians of `speed_rows`, or a word for the verdict. Empty if none of the workloads of `COLUMNS` was
+    Figures are the medians of `speed_rows`, or a word for the verdict. Empty if none of its workloads was
     run.
     """
     rows = [row for row in speed_rows if row["task"] != "train"]
     run = {row["workload"] for row in rows}
-    shown = {key: column for key, column in COLUMNS.items() if column[0] in run}
+    columns = [column for column in declared_columns("overview") if column.workload]
+    shown = [column for column in columns if column.workload in run]
     by_name = {
         name: {row["workload"]: row for row in some}
         for name, some in grouped(rows if shown else [], lambda row: row["implementation"]).items()
@@ -55,15 +40,10 @@ def overview_table(records: Sequence[object], speed_rows: Sequence[Row]) -> Tabl
         "overview",
         [
             {"implementation": name, "kind": wording.kind_of(name), "ids": _verdict(by_name[name])}
-            | {key: _cell(key, by_name[name].get(workload)) for key, (workload, *_) in shown.items()}
+            | {column.key: _cell(column.key, by_name[name].get(column.workload)) for column in shown}
             for name in timed
         ],
-        (
-            Column("implementation", "implementation"),
-            Column("ids", "ids"),
-            *(Column(key, name, _written, right=True, meaning=meaning) for key, (_, name, meaning) in shown.items()),
-        ),
-        model=MODEL,
+        without=[column.key for column in columns if column not in shown],
         left_out="".join(f"\nNot timed, {status}: {', '.join(names)}." for status, names in untimed.items()),
     )
 
@@ -94,7 +74,3 @@ def _cell(key: str, row: Row | None) -> float | str | None:
     if key == MEMORY:
         figure = None if row["peak_memory_bytes"] is None else row["peak_memory_bytes"] / 1e6
     return figure
-
-
-def _written(value: float | str | None) -> str:
-    return value if isinstance(value, str) else wording.figure(value)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import impls
 from harness.outcome import Outcome
 from harness.report import wording
+from harness.report.table import declared
 
 
 @pytest.mark.parametrize(
@@ -55,4 +56,4 @@ def test_the_kind_inferred_from_a_name_is_the_kind_of_its_class() -> None:
 
 
 def test_every_verdict_has_a_meaning() -> None:
-    assert set(wording.STATUS_MEANS) == set(Outcome)
+    assert set(declared()["failures"]["meanings"]) == set(Outcome)
