@@ -55,20 +55,20 @@ class Check(Verb):
             options.ensure(holds_text, f"{corpus}: holds no text; there is nothing to check")
         with recording(self.out, plan.implementations, writing.command_line(), resume=self.resume) as kept:
             with progress("checking", len(plan.cells)) as bar:
-                found = check(plan, lambda what: bar.advance(1, what))
-            records = [*found.verdicts, *found.agreements, *found.not_compared]
+                result = check(plan, lambda what: bar.advance(1, what))
+            records = [*result.verdicts, *result.agreements, *result.not_compared]
             kept.write(*map(named_shortly, records))
             if self.out is not None:
                 kept.facts["digests"] = digests(plan.models, plan.corpora, self.split)
 
         def text() -> str:
-            faults = [printable(f"fault: {fault}") for fault in found.faults]
-            last = plural(len(faults), "fault") if faults else found.summary
+            faults = [printable(f"fault: {fault}") for fault in result.faults]
+            last = plural(len(faults), "fault") if faults else result.summary
             return "\n".join([render_check(records, options.terminal_width()), *faults, last])
 
         shown = ("verdicts", "agreements", "not_compared", "faults")
-        self.output({name: list(getattr(found, name)) for name in shown}, text)
-        return bool(found.faults)
+        self.output({name: list(getattr(result, name)) for name in shown}, text)
+        return bool(result.faults)
 
     def _compared_on(self, models: Sequence[str]) -> list[str]:
         """Return the implementations, and a file as its own library reads it if a model has such a file."""

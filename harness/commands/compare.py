@@ -59,7 +59,7 @@ class Compare(Verb):
         document = {
             "differences": list(map(_named, differences)),
             "failing": list(map(_named, failing)),
-            "untimed_in_new": [one._asdict() for one in untimed],
+            "untimed_in_new": [item._asdict() for item in untimed],
         }
         lines = [f"fails the condition: {d.implementation} on {d.workload}, {figure(d.ratio.value)} ×" for d in failing]
         lines += [f"timed in the old run only: {u.implementation} on {u.workload} ({u.reason})" for u in untimed]

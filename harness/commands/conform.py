@@ -56,8 +56,8 @@ class Conform(Verb):
         from harness.conform.report import conclusion, render
 
         report = self._by_checks() if self.vectors is None else self._by_vectors(self.vectors)
-        found = {"conforms": report.conforms, "verdict": report.verdict}
-        self.output({**found, **msgspec.to_builtins(report)}, lambda: render(report))
+        verdict = {"conforms": report.conforms, "verdict": report.verdict}
+        self.output({**verdict, **msgspec.to_builtins(report)}, lambda: render(report))
         if self.as_json:
             click.echo(conclusion(report), err=True)
         return not report.has_passed

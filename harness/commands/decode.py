@@ -47,8 +47,8 @@ class Decode(Verb):
             except impls.UnknownId as error:
                 raise options.with_range(error, self.model, model) from None
         if self.canonical:
-            found = None if drift is None else {"position": drift.position, "ids": drift.ids}
-            document = {"model": self.model, "text": text, "canonical": drift is None, "drift": found}
+            place = None if drift is None else {"position": drift.position, "ids": drift.ids}
+            document = {"model": self.model, "text": text, "canonical": drift is None, "drift": place}
             self.output(document, lambda: "canonical" if drift is None else _described(drift, ids, tokenizer))
         else:
             self.output({"model": self.model, "text": text, "offsets": offsets}, lambda: text)
@@ -68,8 +68,8 @@ def _described(drift: Drift, ids: list[int], tokenizer: impls.Tokenizer) -> str:
 
 def _numbers(text: str) -> list[int]:
     """Return the ids of a text, separated by spaces or a comma, in brackets or not; raise naming what is not an id."""
-    if found := _TWO_COMMAS.search(text):
-        raise click.UsageError(f"{found[0]!r}: there is no token id between the commas; give whole numbers")
+    if match := _TWO_COMMAS.search(text):
+        raise click.UsageError(f"{match[0]!r}: no token id between the commas; give whole numbers")
     words = text.translate(_BETWEEN).split()
     for word in words:
         is_number = word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS

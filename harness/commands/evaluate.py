@@ -146,7 +146,7 @@ class Evaluate(Verb):
 def _pivot(texts: list[CountedText]) -> str:
     """Return the language that others are compared with: English, else the first."""
     languages = [text.language or text.name for text in texts]
-    return next((one for one in _PIVOTS if one in languages), languages[0])
+    return next((name for name in _PIVOTS if name in languages), languages[0])
 
 
 def _given_prices(given: Sequence[str], models: Sequence[str]) -> dict[str, float]:

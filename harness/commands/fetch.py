@@ -26,7 +26,7 @@ class Fetch(Verb):
         items_named(self.names or None)
         with progress("fetching", unit="bytes") as bar:
             fetched = fetch(self.names or None, bar)
-        fresh = [[one.name, f"{one.n_bytes:,}"] for one in fetched if one.fresh]
+        fresh = [[file.name, f"{file.n_bytes:,}"] for file in fetched if file.fresh]
         files = [{"name": f.name, "n_bytes": f.n_bytes, "fresh": f.fresh, "file": str(f.file)} for f in fetched]
         if fresh or self.as_json:
             self.output({"files": files}, lambda: options.table(fresh, ["fetched", "bytes"]))

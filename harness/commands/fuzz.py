@@ -95,9 +95,10 @@ class Fuzz(Verb):
             result = fuzz_files(self.sides, self.seed, n_files, self.seconds, self.stop_after, advance)
 
         def lines() -> Iterator[str]:
-            for one in result.findings:
-                yield f"seed {one.seed}: {one.text!a}: tokenizers {one.of_library!a}, {one.side} {one.answer!a}"
-                yield json.dumps(one.document)
+            for finding in result.findings:
+                answers = f"tokenizers {finding.of_library!a}, {finding.side} {finding.answer!a}"
+                yield f"seed {finding.seed}: {finding.text!a}: {answers}"
+                yield json.dumps(finding.document)
             first, end = result.seeds
             yield (
                 f"seeds {first} to {end - 1}: {result.n_texts:,} texts compared, {result.n_refused:,} files refused: "
@@ -138,13 +139,13 @@ class Fuzz(Verb):
         records = read_counterexamples(self.file)
         options.ensure(records, f"{self.file}: holds no counterexamples; `bpebench fuzz A B` keeps them there")
         with progress("replaying", len(records)) as bar:
-            replayed = replay(records, lambda one: bar.advance(1, f"{one.record.a}, {one.record.b}"))
-        outcomes = [one.outcome for one in replayed]
-        rows = [{"outcome": one.outcome, "reason": one.reason, "record": one.record} for one in replayed]
+            replayed = replay(records, lambda case: bar.advance(1, f"{case.record.a}, {case.record.b}"))
+        outcomes = [case.outcome for case in replayed]
+        rows = [{"outcome": case.outcome, "reason": case.reason, "record": case.record} for case in replayed]
         shown = []
-        for one in replayed:
-            model, text = one.record.model or "own", describe_input(one.record)
-            shown.append([f"{one.record.a}, {one.record.b}", model, text, one.outcome, one.reason])
+        for case in replayed:
+            model, text = case.record.model or "own", describe_input(case.record)
+            shown.append([f"{case.record.a}, {case.record.b}", model, text, case.outcome, case.reason])
         table = options.table(shown, ["sides", "model", "text", "outcome", "reason"])
         counts = (f"{outcomes.count(kind)} {kind}" for kind in ("holds", "does not hold", "not replayed"))
         nothing = ": nothing was replayed" if set(outcomes) == {"not replayed"} else ""
@@ -162,7 +163,7 @@ def _search(plan: FuzzPlan, kept: CounterexampleFile | None, unsaved: list[Excep
     with progress("fuzzing", plan.n_texts if plan.seconds is None else plan.seconds) as bar:
         done = 0.0
 
-        def found(record: Disagreement) -> None:
+        def keep(record: Disagreement) -> None:
             try:
                 if kept is not None:
                     kept.add(record)
@@ -179,7 +180,7 @@ def _search(plan: FuzzPlan, kept: CounterexampleFile | None, unsaved: list[Excep
             bar.advance(now - done, f"{result.n_texts:,} texts, {len(result.findings)} found")
             done = now
 
-        return FuzzRun(plan, found, advance).run()
+        return FuzzRun(plan, keep, advance).run()
 
 
 def _not_compared(plan: FuzzPlan, result: FuzzResult) -> list[str]:

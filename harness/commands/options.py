@@ -35,8 +35,8 @@ def _option_of(names: str, metavar: str, *flags: str) -> Callable[..., Any]:
     """Return a function that declares an option; the shell completes it by `names` (module:function), else by files."""
 
     def complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-        found = [CompletionItem(name) for name in resolve_name(names)() if name.startswith(begun)]
-        return found or [CompletionItem(begun, type="file")]
+        items = [CompletionItem(name) for name in resolve_name(names)() if name.startswith(begun)]
+        return items or [CompletionItem(begun, type="file")]
 
     def declare(help: str, **settings: Any) -> Any:
         return option(help, *flags, **{"metavar": metavar, "shell_complete": complete, **settings})
@@ -53,9 +53,9 @@ def only_match(_: click.Context, __: click.Parameter, name: str) -> str:
 
     if not name or name in impls.names() or is_target(name):
         return name
-    found = [known for known in impls.names() if matches(name, known)]
-    ensure(len(found) < 2, f"{name!r} matches {some_of(found)}; one is needed")
-    return found[0] if found else name
+    matching = [known for known in impls.names() if matches(name, known)]
+    ensure(len(matching) < 2, f"{name!r} matches {some_of(matching)}; name only one")
+    return matching[0] if matching else name
 
 
 def one_implementation(help: str, default: str) -> Any:

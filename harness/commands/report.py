@@ -66,11 +66,11 @@ class Report(Verb):
         folder = folders[0]
         records = read_records(folder)
         chosen_records = [record for record in records if self._is_chosen(record)]
-        found = tables(chosen_records, whole_run=records)
-        if unknown := [name for name in self.names if name not in found]:
-            known = near_and_known(unknown[0], list(found), "`bpebench report RUN`")
+        by_name = tables(chosen_records, whole_run=records)
+        if unknown := [name for name in self.names if name not in by_name]:
+            known = near_and_known(unknown[0], list(by_name), "`bpebench report RUN`")
             raise click.UsageError(f"no table {unknown[0]!r} in this run; {known}")
-        if not found:
+        if not by_name:
             raise RecordError(f"{folder}: nothing is left to show; choose more with -e and -w")
         if self.html is not None:
             from harness.records import write_atomically
@@ -82,7 +82,7 @@ class Report(Verb):
             write_atomically(self.html, page.encode("utf-8", "backslashreplace"))
             options.say(str(self.html))
             return
-        chosen = [table for name, table in found.items() if not self.names or name in self.names]
+        chosen = [table for name, table in by_name.items() if not self.names or name in self.names]
         if self.as_json:
             options.print_json({**self._document(records), "tables": list(map(as_json, chosen))})
             return
@@ -94,8 +94,8 @@ class Report(Verb):
         from harness.measure.summary import document
         from harness.records import Measurement, of_kind
 
-        found = document(of_kind(records, Measurement))
-        chosen = [workload for workload in found["workloads"] if options.matches(self.workload, workload["name"])]
+        workloads = document(of_kind(records, Measurement))["workloads"]
+        chosen = [workload for workload in workloads if options.matches(self.workload, workload["name"])]
         for workload in chosen:
             workload["rows"] = [row for row in workload["rows"] if self._is_named(row["implementation"])]
         return {"workloads": chosen}
@@ -106,20 +106,20 @@ class Report(Verb):
 
     def _is_chosen(self, record: AnyRecord) -> bool:
         """Return whether the options choose the record's implementations and its workload, if it has one."""
-        who = [name for key in ("implementation", "a", "b") if (name := getattr(record, key, ""))]
-        where = getattr(record, "workload", None)
-        return all(map(self._is_named, who)) and (where is None or options.matches(self.workload, where))
+        names = [name for key in ("implementation", "a", "b") if (name := getattr(record, key, ""))]
+        workload = getattr(record, "workload", None)
+        return all(map(self._is_named, names)) and (workload is None or options.matches(self.workload, workload))
 
 
 def newest_run() -> Path:
     """Return `results/local`, or the newest folder in it that holds records."""
     from harness.records import RECORDS_FILE, RecordError
 
-    found = [DEFAULT_OUT / RECORDS_FILE, *DEFAULT_OUT.glob(f"*/{RECORDS_FILE}")]
-    found = [path for path in found if path.is_file()]
-    if not found:
+    files = [DEFAULT_OUT / RECORDS_FILE, *DEFAULT_OUT.glob(f"*/{RECORDS_FILE}")]
+    files = [path for path in files if path.is_file()]
+    if not files:
         raise RecordError(f"no run in {DEFAULT_OUT}; make one with `bpebench run`, or name its folder")
-    return max(found, key=lambda path: path.stat().st_mtime).parent
+    return max(files, key=lambda path: path.stat().st_mtime).parent
 
 
 def _readme(*, write: bool) -> bool:

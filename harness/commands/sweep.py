@@ -57,15 +57,15 @@ class Sweep(Verb):
         options.ensure(self.corpora, "name a text with -c")
         plan = self._plan()
         with progress("sweeping") as bar:
-            found = sweep(plan, bar)
-        for missed in found.unreached if self.as_csv else ():
+            result = sweep(plan, bar)
+        for missed in result.unreached if self.as_csv else ():
             options.say(f"warning: {sweep_output.missing_sizes(missed)}", err=True)
         self.output_rows(
-            list(map(asdict, found.rows)),
-            [sweep_output.table(plan, found)],
-            sweep_output.about(plan, found),
+            list(map(asdict, result.rows)),
+            [sweep_output.table(plan, result)],
+            sweep_output.about(plan, result),
             columns=sweep_output.CSV_COLUMNS,
-            findings=map(printable, sweep_output.findings(plan, found)),
+            findings=map(printable, sweep_output.findings(plan, result)),
         )
 
     def _plan(self) -> SweepPlan:
@@ -79,18 +79,18 @@ class Sweep(Verb):
         return SweepPlan(sizes, patterns, trained, held_out, shares, models, self.width, self.price)
 
     def _patterns(self) -> list[str]:
-        found: list[str] = []
+        patterns: list[str] = []
         for given in self.patterns or ("gpt2",):
             names = [name.strip() for name in given.split(",")]
             if all(re.fullmatch(r"[\w.-]+", name) for name in names):
                 if unknown := [name for name in names if name not in NAMED]:
                     raise UnknownName("pattern", unknown[0], list(NAMED))
-                found += names
+                patterns += names
             else:
-                found.append(given)
-        for pattern in found:
+                patterns.append(given)
+        for pattern in patterns:
             resolve(pattern)
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(patterns))
 
 
 def _parts(corpora: Sequence[str], held_out: Sequence[str], max_bytes: int | None) -> tuple[Documents, CountedText]:
@@ -100,7 +100,7 @@ def _parts(corpora: Sequence[str], held_out: Sequence[str], max_bytes: int | Non
 
     learned, measured = corpus_parts(corpora, held_out, max_bytes)
     trained = partial(all_documents, learned)
-    label = ", ".join(one.name if one.split is None else f"{one.name}/{one.split}" for one in measured)
+    label = ", ".join(corpus.name if corpus.split is None else f"{corpus.name}/{corpus.split}" for corpus in measured)
     text = CountedText(label, None, partial(all_documents, measured))
     shared = shared_documents(text.documents(), trained())
     if shared.n_trained_on:
@@ -122,11 +122,11 @@ def corpus_parts(
     """
     trained = [inputs.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(names)]
     if not held_out:
-        return [_part(one, "train") for one in trained], [_part(one, "held-out") for one in trained]
+        return [_part(corpus, "train") for corpus in trained], [_part(corpus, "held-out") for corpus in trained]
     others = [inputs.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(held_out)]
     return (
-        [_part(one, "train") if one.has_split else one for one in trained],
-        [_part(one, "held-out") if one.has_split else one for one in others],
+        [_part(corpus, "train") if corpus.has_split else corpus for corpus in trained],
+        [_part(corpus, "held-out") if corpus.has_split else corpus for corpus in others],
     )
 
 

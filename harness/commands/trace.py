@@ -31,6 +31,6 @@ class Trace(Verb):
         content = inputs.read_text(self.text, self.escaped)
         loaded = load_model(self.model)
         with options.answering(self.implementation):
-            found = trace(self.implementation, loaded, content, self.model)
-        self.output(found, lambda: render_trace(found))
-        return not found.reproduces
+            traced = trace(self.implementation, loaded, content, self.model)
+        self.output(traced, lambda: render_trace(traced))
+        return not traced.reproduces

@@ -88,8 +88,8 @@ def ensure(condition: object, message: str) -> None:
 
 def ensure_utf8(text: str, name: str) -> None:
     """Raise a usage error for an argument with bytes that are not UTF-8, which Python reads as U+DC80 to U+DCFF."""
-    if found := re.search("[\udc80-\udcff]", text):
-        at, byte = len(text[: found.start()].encode("utf-8", "surrogatepass")), ord(found[0]) & 0xFF
+    if match := re.search("[\udc80-\udcff]", text):
+        at, byte = len(text[: match.start()].encode("utf-8", "surrogatepass")), ord(match[0]) & 0xFF
         raise click.UsageError(f"{name}: not UTF-8 at byte {at} (0x{byte:02X}); convert it to UTF-8 first")
 
 

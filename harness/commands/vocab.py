@@ -48,9 +48,9 @@ class Vocab(Verb):
             options.ensure(not self.fail_on, "--fail-on needs --lint")
             return self._describe()
         options.ensure_alone(self, "lint", "model", "fail_on")
-        found = _health(self.model, load_model(self.model))
-        self.output(found.document(self.fail_on), lambda: _shown_health(found, self.fail_on))
-        return bool(found.failed(self.fail_on))
+        health = _health(self.model, load_model(self.model))
+        self.output(health.document(self.fail_on), lambda: _shown_health(health, self.fail_on))
+        return bool(health.failed(self.fail_on))
 
     def _describe(self) -> bool:
         """Print what the model is; return whether something is wrong with the file it is read from."""
@@ -137,33 +137,33 @@ def _health(name: str, model: Model) -> Health:
         return health(name, fastest(model))
 
 
-def _shown_health(found: Health, fail_on: Sequence[str]) -> str:
+def _shown_health(health: Health, fail_on: Sequence[str]) -> str:
     """Return the findings as text, with the first few tokens of each; JSON has them all."""
-    lines = [f"{found.name}: {len(found.reach.tokens):,} tokens, by {found.tokenizer.name}"]
-    lines += ["", options.table(list(_findings(found)), ["finding", "tokens", "means", "first"]), ""]
-    unreached = [one for one in found.reach.unreached if not one.is_unused_byte]
-    rows = [(one.id, token_shown(one.token), _ids(one.ids), one.rule, one.why) for one in unreached]
+    lines = [f"{health.name}: {len(health.reach.tokens):,} tokens, by {health.tokenizer.name}"]
+    lines += ["", options.table(list(_findings(health)), ["finding", "tokens", "means", "first"]), ""]
+    unreached = [case for case in health.reach.unreached if not case.is_unused_byte]
+    rows = [(case.id, token_shown(case.token), _ids(case.ids), case.rule, case.why) for case in unreached]
     lines += _section("Not reached", ["id", "token", "its text gives", "rule", "why"], rows)
-    tokens = found.reach.tokens
+    tokens = health.reach.tokens
     around = [
-        (i, token_shown(tokens[i]), _ids(one.ids), token_shown(one.text.encode()))
-        for i, one in found.reach.elsewhere.items()
-        if one.ids is not None and found.tokenizer.model.sentencepiece is None
+        (i, token_shown(tokens[i]), _ids(case.ids), token_shown(case.text.encode()))
+        for i, case in health.reach.elsewhere.items()
+        if case.ids is not None and health.tokenizer.model.sentencepiece is None
     ]
     lines += _section("Reached in other text only", ["id", "token", "its text gives", "a text that has it"], around)
-    if failed := found.failed(fail_on):
+    if failed := health.failed(fail_on):
         lines += ["", f"failed: {', '.join(failed)}"]
     return "\n".join(lines)
 
 
-def _findings(found: Health) -> Iterator[tuple[str, str, str, str]]:
+def _findings(health: Health) -> Iterator[tuple[str, str, str, str]]:
     for finding in FINDINGS:
-        ids = found.ids(finding)
+        ids = health.ids(finding)
         yield (
             finding,
             f"{len(ids):,}",
             FINDINGS[finding],
-            " ".join(token_shown(found.reach.tokens[i]) for i in ids[:_N_EXAMPLES]),
+            " ".join(token_shown(health.reach.tokens[i]) for i in ids[:_N_EXAMPLES]),
         )
 
 

@@ -105,8 +105,7 @@ class Playground:
             try:
                 key = ("encode", column.implementation, column.model)
                 arguments = asked.text, pieces, asked.allow_special
-                found: bytes = await self.workers.call(key, [source], tasks.encode, *arguments, seconds=self._seconds)
-                return found
+                return await self.workers.call(key, [source], tasks.encode, *arguments, seconds=self._seconds)
             except Exception as error:
                 _, verdict, reason = _judged(error)
                 empty = ColumnAnswer([], [], None, None, None, "", reason, verdict)

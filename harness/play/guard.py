@@ -97,8 +97,8 @@ def refusal(headers: Headers) -> str | None:
 
 def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
     """Return an error as problem+json (RFC 9457)."""
-    said = {"status": status, "title": HTTPStatus(status).phrase, "detail": printable(detail), "type": "about:blank"}
-    return Response(msgspec.json.encode(said), status, headers, media_type="application/problem+json")
+    content = {"status": status, "title": HTTPStatus(status).phrase, "detail": printable(detail), "type": "about:blank"}
+    return Response(msgspec.json.encode(content), status, headers, media_type="application/problem+json")
 
 
 async def body_of(request: Request, media_type: str, most: int = MAX_BODY_BYTES) -> bytes:

@@ -48,8 +48,8 @@ def piece_starts(pieces: Sequence[str], lengths: np.ndarray, model: Model) -> np
     borders = np.cumsum([0, *lengths])
     if ends[-1] != borders[-1]:
         return None
-    found = np.minimum(np.searchsorted(borders[:-1], ends[:-1]), max(len(lengths) - 1, 0))
-    return np.unique(found[borders[found] == ends[:-1]]) if len(lengths) else found[:0]
+    first = np.minimum(np.searchsorted(borders[:-1], ends[:-1]), max(len(lengths) - 1, 0))
+    return np.unique(first[borders[first] == ends[:-1]]) if len(lengths) else first[:0]
 
 
 def token_hex(joined: bytes, lengths: np.ndarray) -> list[str]:

@@ -23,7 +23,7 @@ def steps_of(load: Callable[[str], impls.Tokenizer], text: str, piece: int | Non
     tokenizer = load("naive")
     pieces, model = tokenizer.pieces(text), tokenizer.model
     if piece is None:
-        fitting = [len(one) if len(one) <= MAX_PIECE_CHARACTERS else 0 for one in pieces]
+        fitting = [n if n <= MAX_PIECE_CHARACTERS else 0 for n in map(len, pieces)]
         piece = fitting.index(max(fitting, default=0)) if pieces else 0
     if not pieces:
         return StepsAnswer(pieces, piece, [], "the text has no pieces")

@@ -95,7 +95,7 @@ class Store:
         held = StoredModel(f"{kind}:{hashlib.sha256(content).hexdigest()[:12]}", printable(label)[:80] or kind, content)
         self._held.pop(held.name, None)
         self._held[held.name] = held
-        while len(self._held) > MOST_HELD or sum(len(one.content) for one in self._held.values()) > MOST_HELD_BYTES:
+        while len(self._held) > MOST_HELD or sum(len(model.content) for model in self._held.values()) > MOST_HELD_BYTES:
             del self._held[next(iter(self._held))]
         return held
 

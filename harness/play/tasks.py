@@ -108,15 +108,15 @@ def encode(text: str, pieces: bool, allow_special: bool) -> bytes:
     start = perf_counter()
     ids = tokenizer.encode(text, allowed_special=allowed, disallowed_special=())
     seconds = perf_counter() - start
-    found = Tokens(tokenizer, _held.spelled, text, ids, allowed)
-    spans = spans_of(found.starts, found.ends, found.data)
+    tokens = Tokens(tokenizer, _held.spelled, text, ids, allowed)
+    spans = spans_of(tokens.starts, tokens.ends, tokens.data)
     answer = ColumnAnswer(
-        ids=found.ids.tolist(),
+        ids=tokens.ids.tolist(),
         spans=[*spans, *[None] * (len(ids) - len(spans))],
-        pieces=None if not pieces or (begins := found.pieces()) is None else begins.tolist(),
-        tokens=found.tokens(),
+        pieces=None if not pieces or (begins := tokens.pieces()) is None else begins.tolist(),
+        tokens=tokens.tokens(),
         seconds=seconds,
-        note=found.note,
+        note=tokens.note,
         error=None,
     )
     return msgspec.json.encode(answer)
@@ -143,7 +143,7 @@ def train(text: str, spec: impls.TrainingSpec) -> tuple[list[Any], bytes, int]:
     model = learn("compiled", [text], spec)
     counts = model.merge_counts or [0] * len(model.merges)
     merges = [
-        [*(readable(model.tokens[i] or b"") for i in (*pair, made)), count, made]
-        for pair, made, count in zip(model.merges, model.merge_results, counts, strict=True)
+        [*(readable(model.tokens[i] or b"") for i in (*pair, result)), count, result]
+        for pair, result, count in zip(model.merges, model.merge_results, counts, strict=True)
     ]
     return merges, own.write(model), model.vocab_size

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.failures import describe
 from harness.play.guard import Busy
@@ -28,6 +28,8 @@ MEMORY_BYTES = 3 << 30
 START_SECONDS = 60.0
 """Time limit for reading a model, and for compiling the kernels if that was never done."""
 _REAP_SECONDS = 1.0
+
+T = TypeVar("T")
 
 
 @dataclass(eq=False)
@@ -77,10 +79,10 @@ class Workers:
         self,
         key: Hashable,
         columns: Sequence[tuple[str, Source]],
-        function: Callable[..., Any],
+        function: Callable[..., T],
         *arguments: Any,
         seconds: float,
-    ) -> Any:
+    ) -> T:
         """Return `function(*arguments)` from the worker of `key`, which has prepared `columns`.
 
         Raise `Busy` if no worker is free, or this one is not free soon, `FailedError` for a worker that exceeded its
@@ -96,9 +98,9 @@ class Workers:
             if isinstance(error, TimeoutError):
                 raise Busy("this column has other requests to answer; try again in a moment") from None
             raise
-        running = self._run(lambda: slot.call(self._limits, function, *arguments, seconds=seconds))
+        running: asyncio.Future[T] = self._run(lambda: slot.call(self._limits, function, *arguments, seconds=seconds))
 
-        def done(future: asyncio.Future[Any]) -> None:
+        def done(future: asyncio.Future[T]) -> None:
             if not future.cancelled():
                 future.exception()  # retrieved, even if nobody waits for it any more
             slot.used = monotonic()

@@ -123,10 +123,10 @@ class RecordWriter:
 
 def _cut_half_written_line(path: Path) -> None:
     content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole != len(content):
+    n_complete = content.rfind(b"\n") + 1
+    if n_complete != len(content):
         with path.open("r+b") as file:
-            file.truncate(whole)
+            file.truncate(n_complete)
 
 
 def of_kind(records: Iterable[object], kind: type[R]) -> Iterator[R]:

@@ -16,27 +16,29 @@ _IDS_SHOWN = 24
 _TOKENS_SHOWN = 12
 
 
-def render_explanation(found: Explanation) -> str:
+def render_explanation(explanation: Explanation) -> str:
     """Return the verdict, its evidence, and a row for every stage."""
-    lines = [f"text   {quoted(found.text, _LONGEST_TEXT)}", ""]
-    if found.agree is None:
-        lines += [f"{found.a.name} and {found.b.name}: {wording.text(found.what)}"]
-    elif found.agree:
-        lines += [f"{found.a.name} and {found.b.name} agree: {found.what}"]
+    names = explanation.a.name, explanation.b.name
+    both, what = " and ".join(names), wording.text(explanation.what)
+    lines = [f"text   {quoted(explanation.text, _LONGEST_TEXT)}", ""]
+    if explanation.agree is None:
+        lines += [f"{both}: {what}"]
+    elif explanation.agree:
+        lines += [f"{both} agree: {what}"]
     else:
-        assert found.stage is not None
-        where = "" if found.where is None else f" (at character {found.where})"
+        assert explanation.stage is not None
+        where = "" if explanation.where is None else f" (at character {explanation.where})"
         lines += [
-            f"{found.a.name} and {found.b.name} differ first in: {found.stage}{where}",
-            f"  {wording.text(found.what)}",
-            *(f"  - {wording.text(line)}" for line in found.evidence),
+            f"{both} differ first in: {explanation.stage}{where}",
+            f"  {what}",
+            *(f"  - {wording.text(line)}" for line in explanation.evidence),
         ]
-    return "\n".join([*lines, "", layout.render(plain_table(["", found.a.name, found.b.name], _stages(found)), "text")])
+    return "\n".join([*lines, "", layout.render(plain_table(["", *names], _stages(explanation)), "text")])
 
 
-def _stages(found: Explanation) -> list[list[str]]:
+def _stages(explanation: Explanation) -> list[list[str]]:
     """Return everything known about both sides, stage by stage."""
-    a, b = found.a, found.b
+    a, b = explanation.a, explanation.b
 
     def both(heading: str, show: Callable[[SideSummary], str | None]) -> list[str]:
         return [heading, show(a) or "", show(b) or ""]
@@ -46,34 +48,34 @@ def _stages(found: Explanation) -> list[list[str]]:
         both("special tokens", lambda side: "; ".join(side.special) or "none recognised"),
         both("text", lambda side: side.rewriting or "as it is" if side.error is None else f"refused: {side.error}"),
         both("pieces", lambda side: PIECES_FROM[side.pieces_from]),
-        *_pieces(found),
-        *_steps(found),
+        *_pieces(explanation),
+        *_steps(explanation),
         both("ids", lambda side: wording.ids(side.ids, _IDS_SHOWN)),
         both("decoded", lambda side: wording.ABSENT if side.decoded is None else quoted(side.decoded)),
     ]
 
 
-def _pieces(found: Explanation) -> Iterator[list[str]]:
+def _pieces(explanation: Explanation) -> Iterator[list[str]]:
     """Yield the pieces of both sides; those that begin at the same byte share a row, marked where they differ."""
-    by_start = [{piece.start: piece for piece in side.pieces} for side in (found.a, found.b)]
+    by_start = [{piece.start: piece for piece in side.pieces} for side in (explanation.a, explanation.b)]
     for start in sorted({*by_start[0], *by_start[1]}):
         pieces = [side.get(start) for side in by_start]
         mark = "» " if any(piece is not None and piece.differs for piece in pieces) else "  "
         yield [f"{mark}byte {start}", *("" if piece is None else piece_line(piece) for piece in pieces)]
-    if found.a.pieces_left_out or found.b.pieces_left_out:
-        yield ["", *(f"… {side.pieces_left_out} more pieces" for side in (found.a, found.b))]
+    if explanation.a.pieces_left_out or explanation.b.pieces_left_out:
+        yield ["", *(f"… {side.pieces_left_out} more pieces" for side in (explanation.a, explanation.b))]
 
 
-def _steps(found: Explanation) -> Iterator[list[str]]:
+def _steps(explanation: Explanation) -> Iterator[list[str]]:
     """Yield the derivation of the piece in which the sides differ, below the algorithms."""
-    sides = (found.a.steps, found.b.steps)
-    if any(sides) or found.a.way or found.b.way:
-        yield ["steps", found.a.way or "", found.b.way or ""]
+    sides = (explanation.a.steps, explanation.b.steps)
+    if any(sides) or explanation.a.way or explanation.b.way:
+        yield ["steps", explanation.a.way or "", explanation.b.way or ""]
     for number, steps in enumerate(zip_longest(*sides), 1):
         if number > _STEPS_SHOWN:
             yield ["", *(f"… {len(side)} steps in all" for side in sides)]
             return
-        mark = "» " if number == found.step else "  "
+        mark = "» " if number == explanation.step else "  "
         yield [f"{mark}step {number}", *("" if step is None else step_line(step) for step in steps)]
 
 
@@ -106,14 +108,14 @@ def _bare(text: str) -> str:
     return wording.text(text).replace(" ", "␣")
 
 
-def render_trace(found: Trace) -> str:
+def render_trace(trace: Trace) -> str:
     """Return the steps of one implementation, piece by piece."""
-    lines = [f"{found.name} on {found.model}: {found.way}", ""]
-    for piece in found.pieces:
+    lines = [f"{trace.name} on {trace.model}: {trace.way}", ""]
+    for piece in trace.pieces:
         lines += [*_traced(piece), ""]
-    lines.append(f"ids    {' '.join(map(str, found.ids))}")
-    if not found.reproduces:
-        lines.append(f"these steps do NOT give the ids of {found.name}; it does not follow its rule")
+    lines.append(f"ids    {' '.join(map(str, trace.ids))}")
+    if not trace.reproduces:
+        lines.append(f"these steps do NOT give the ids of {trace.name}; it does not follow its rule")
     return "\n".join(lines)
 
 

@@ -40,10 +40,10 @@ def _cited(records: Sequence[object], tasks: Collection[str]) -> list[Measuremen
     """Return the measurements of these tasks on text not met before, of workloads that may be cited; of a run that
     measured no noise, all."""
     measured = [m for m in of_kind(records, Measurement) if m.task in tasks and m.state == "new text"]
-    found = summaries(measured)
-    if all(workload.floor is None for workload in found):
+    workloads = summaries(measured)
+    if all(workload.floor is None for workload in workloads):
         return measured
-    cited = {workload.name for workload in found if workload.citable}
+    cited = {workload.name for workload in workloads if workload.citable}
     return [m for m in measured if m.workload in cited]
 
 

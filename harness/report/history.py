@@ -56,9 +56,9 @@ def history_rows(runs: Sequence[Run]) -> Iterator[Row]:
     for group in by_machine(ordered):
         for old, new in combinations(group, 2):
             sides = [[m for m in of_kind(run.records, Measurement) if not is_growth(m.workload)] for run in (old, new)]
-            for found in compare_runs(*sides):
+            for change in compare_runs(*sides):
                 yield {
-                    "cpu": new.machine.get("cpu"), "workload": found.workload, "implementation": found.implementation,
-                    "old": old.folder.name, "new": new.folder.name, "claimed": found.claim != "≈",
-                    "gain": 1 / found.ratio.value, "low": 1 / found.ratio.high, "high": 1 / found.ratio.low,
+                    "cpu": new.machine.get("cpu"), "workload": change.workload, "implementation": change.implementation,
+                    "old": old.folder.name, "new": new.folder.name, "claimed": change.claim != "≈",
+                    "gain": 1 / change.ratio.value, "low": 1 / change.ratio.high, "high": 1 / change.ratio.low,
                 }  # fmt: skip

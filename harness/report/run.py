@@ -46,8 +46,8 @@ class Run:
     @property
     def warnings(self) -> list[str]:
         """Return its warnings, one line each."""
-        found = self.machine.get("warnings")
-        return list(map(str, found)) if isinstance(found, list) else []
+        warnings = self.machine.get("warnings")
+        return list(map(str, warnings)) if isinstance(warnings, list) else []
 
     @cached_property
     def analyses(self) -> dict[str, str]:
@@ -66,8 +66,8 @@ class Run:
     @cached_property
     def uncitable(self) -> dict[str, float]:
         """Return the noise floor of each workload that may not be cited."""
-        found = summaries(of_kind(self.records, Measurement))
-        return {w.name: w.floor for w in found if w.floor is not None and not w.citable}
+        workloads = summaries(of_kind(self.records, Measurement))
+        return {w.name: w.floor for w in workloads if w.floor is not None and not w.citable}
 
     @cached_property
     def tables(self) -> dict[str, Table]:

@@ -159,10 +159,10 @@ def ratio(part: float, whole: float) -> float | None:
 
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     """Return the items by key, both in order of appearance."""
-    found: dict[K, list[T]] = {}
+    groups: dict[K, list[T]] = {}
     for item in items:
-        found.setdefault(key(item), []).append(item)
-    return found
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def latest(records: Iterable[object], kind: type[T], *fields: str) -> list[T]:

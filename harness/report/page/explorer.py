@@ -99,13 +99,13 @@ def _ratios(ranked: Sequence[Estimate], floor: float | None) -> list[list[str]]:
 
     The interval of a pair is computed once, as the time of the slower over that of the faster, as in the tables.
     """
-    found = [["1 1 1"] * len(ranked) for _ in ranked]
-    for (i, one), (j, other) in combinations(enumerate(ranked), 2):
-        ratio = difference(other, one).interval
+    ratios = [["1 1 1"] * len(ranked) for _ in ranked]
+    for (i, first), (j, second) in combinations(enumerate(ranked), 2):
+        ratio = difference(second, first).interval
         mark = "≈" if claim(ratio, floor) == "≈" else ""
-        found[j][i] = _written(ratio, mark)
-        found[i][j] = _written(Interval(1 / ratio.value, 1 / ratio.high, 1 / ratio.low), mark)
-    return found
+        ratios[j][i] = _written(ratio, mark)
+        ratios[i][j] = _written(Interval(1 / ratio.value, 1 / ratio.high, 1 / ratio.low), mark)
+    return ratios
 
 
 def _written(ratio: Interval, mark: str) -> str:

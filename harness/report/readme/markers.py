@@ -43,12 +43,12 @@ class Block:
 
 def blocks(text: str) -> list[Block]:
     """Return the generated parts of `text` in order; raise `ReadmeError` for an unpaired or invalid marker."""
-    found: list[Block] = []
+    closed: list[Block] = []
     open_: Block | None = None
     for match in _MARKER.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         if open_ is not None and match["end"]:
-            found.append(replace(open_, end=match.start()))
+            closed.append(replace(open_, end=match.start()))
             open_ = None
         elif match["end"]:
             raise ReadmeError(f"line {line}: <!-- /generated --> closes nothing")
@@ -58,7 +58,7 @@ def blocks(text: str) -> list[Block]:
             open_ = _opened(match, line)
     if open_ is not None:
         raise ReadmeError(f"line {open_.line}: generated:{open_.name} is not closed by <!-- /generated -->")
-    return found
+    return closed
 
 
 def _opened(match: re.Match[str], line: int) -> Block:

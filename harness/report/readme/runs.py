@@ -57,8 +57,8 @@ def headline_list(headlines: Iterable[Headline]) -> str:
 
 
 def _emphasised(headline: Headline) -> str:
-    before, found, after = map(layout.escaped_markdown, headline.text.partition(headline.figure))
-    return f"{before}**{found}**{after}" if found else before
+    before, figure, after = map(layout.escaped_markdown, headline.text.partition(headline.figure))
+    return f"{before}**{figure}**{after}" if figure else before
 
 
 def machine_line(run: Run) -> str:
@@ -78,8 +78,10 @@ def _entry(run: Run) -> str:
     workloads, names = {m.workload for m in measured}, {m.implementation for m in measured}
     what = f"{len(workloads):,} workloads × {len(names):,} implementations"
     where = ", ".join(str(run.machine[key]) for key in ("date", "cpu") if run.machine.get(key))
-    said = [f"**[{run.folder.name}]({run.folder.name}/{README})** ({where}): {what}."]
-    said += [f"{layout.escaped_markdown(headline.text)}." for headline in run.headlines[:1]]
-    lines = textwrap.wrap(" ".join(said), WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False)
+    sentences = [f"**[{run.folder.name}]({run.folder.name}/{README})** ({where}): {what}."]
+    sentences += [f"{layout.escaped_markdown(headline.text)}." for headline in run.headlines[:1]]
+    lines = textwrap.wrap(
+        " ".join(sentences), WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False
+    )
     command = run.machine.get("command")
     return "\n".join([*lines, *([f"  `{wording.text(command)}`"] if command else [])])

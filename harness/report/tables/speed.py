@@ -25,8 +25,8 @@ def speed_rows(records: Sequence[object]) -> list[Row]:
     best and to the row above (`stats.claim`); None where there is nothing to compare with. Inexact implementations
     follow the exact ones: shown, never ranked.
     """
-    found = sorted(summaries(of_kind(records, Measurement)), key=_place)
-    return [_row(workload, row) for workload in found for row in workload.rows]
+    workloads = sorted(summaries(of_kind(records, Measurement)), key=_place)
+    return [_row(workload, row) for workload in workloads for row in workload.rows]
 
 
 def _place(workload: WorkloadSummary) -> tuple[int, bool, str]:
@@ -59,8 +59,8 @@ def _figure(workload: WorkloadSummary, row: SummaryRow) -> Interval | None:
     if rate is None or seconds is None:
         return None
     unit = unit_of(workload, row)
-    found, factor = (rate, 1e-6) if unit == "MB/s" else (seconds, 1e3 if unit == "ms" else 1e6)
-    return Interval(*(value * factor for value in found))
+    interval, factor = (rate, 1e-6) if unit == "MB/s" else (seconds, 1e3 if unit == "ms" else 1e6)
+    return Interval(*(value * factor for value in interval))
 
 
 def _row(workload: WorkloadSummary, row: SummaryRow) -> Row:
@@ -85,9 +85,9 @@ def _row(workload: WorkloadSummary, row: SummaryRow) -> Row:
     }  # fmt: skip
 
 
-def _spread(found: Interval | None, *keys: str) -> Row:
+def _spread(interval: Interval | None, *keys: str) -> Row:
     """Return the value and the ends of an interval under `keys`."""
-    return dict.fromkeys(keys) if found is None else dict(zip(keys, found, strict=False))
+    return dict.fromkeys(keys) if interval is None else dict(zip(keys, interval, strict=False))
 
 
 def speed_table(speed_rows: Sequence[Row]) -> Table:
@@ -122,12 +122,13 @@ def ranking_table(records: Sequence[object], floor: float | None) -> Table:
     ranked, shared = ranking(of_kind(records, Measurement))
     alone = len(ranked) == 1
     rows: list[Row] = []
-    for place, found in enumerate(ranked):
+    for place, contestant in enumerate(ranked):
         row = {
-            "place": None if alone else place + 1, "implementation": found.name, "kind": wording.kind_of(found.name),
-            **_spread(found.ratio, "times_best", "low", "high"),
-            "claimed": claim(found.ratio, floor) == "slower" if place else None,
-            "probability": None if alone else found.rank_probabilities[place],
+            "place": None if alone else place + 1, "implementation": contestant.name,
+            "kind": wording.kind_of(contestant.name),
+            **_spread(contestant.ratio, "times_best", "low", "high"),
+            "claimed": claim(contestant.ratio, floor) == "slower" if place else None,
+            "probability": None if alone else contestant.rank_probabilities[place],
             "place_claimed": not alone and all(_is_behind(ranked, at, floor) for at in (place, place + 1)),
         }  # fmt: skip
         rows.append(row)
@@ -160,17 +161,17 @@ def training_table(speed_rows: Sequence[Row]) -> Table:
 
 def memory_rows(speed_rows: Sequence[Row]) -> list[Row]:
     """Return peak memory and load time for each model and implementation, the least memory first."""
-    found: dict[tuple[str, str], Row] = {}
+    by_model: dict[tuple[str, str], Row] = {}
     measured = ("load_ms", "load_low_ms", "load_high_ms", "load_memory_bytes", "peak_memory_bytes", "workload")
     for row in speed_rows:
         if row["status"] is not Outcome.RIGHT:
             continue
         identity = {key: row[key] for key in ("model", "implementation", "kind")} | dict.fromkeys(measured)
-        at = found.setdefault((row["model"], row["implementation"]), identity)
+        at = by_model.setdefault((row["model"], row["implementation"]), identity)
         peak = row["peak_memory_bytes"]
         if row["task"] == "load":
             at.update(zip(measured, (row["median"], row["low"], row["high"], peak), strict=False))
         elif peak is not None and peak >= (at["peak_memory_bytes"] or 0):
             at |= {"peak_memory_bytes": peak, "workload": row["workload"]}
-    rows = [at for at in found.values() if at["load_ms"] is not None or at["peak_memory_bytes"] is not None]
+    rows = [at for at in by_model.values() if at["load_ms"] is not None or at["peak_memory_bytes"] is not None]
     return sorted(rows, key=lambda at: (at["model"], at["peak_memory_bytes"] or at["load_memory_bytes"] or 0))
