@@ -26,16 +26,19 @@ class Conform(Verb):
     """
 
     target: str | None = argument(required=False)
-    reference: str = option("Gives the right answers.", default="tiktoken", metavar="NAME")
+    reference: str = option("Implementation whose answers count as right.", default="tiktoken", metavar="NAME")
     model: str = options.model_option("Vocabulary of both.", default=DEFAULT_MODEL)
-    library: str | None = option("Runs TARGET, where that is a model file.", metavar="NAME")
+    library: str | None = option("Library that runs TARGET, if that is a model file.", metavar="NAME")
     only: tuple[str, ...] = option("Only this check; repeatable.", "--check", multiple=True, metavar="NAME")
     list_checks: bool = flag("List the checks and exit.", "--list")
     seed: int = option("Seed of the random texts.", default=0)
     seconds: float = option(
-        "Time for all checks together; what it cuts is incomplete.", "--time", type=options.SECONDS, default=1800.0
+        "Time limit for all checks together; a check it cuts short is incomplete.",
+        "--time",
+        type=options.SECONDS,
+        default=1800.0,
     )
-    vectors: Path | None = option("Ask the cases of this file instead (see VECTORS.md).", type=options.FILE)
+    vectors: Path | None = option("Run the test vectors of this file instead (see VECTORS.md).", type=options.FILE)
     write_vectors: Path | None = option(
         "Write test vectors of the model, for any language: FILE.jsonl or .gz; without TARGET.", type=options.FILE
     )
@@ -96,7 +99,7 @@ class Conform(Verb):
         n_mutants, n_left = sum(head.mutants.values()), len(head.not_told_apart)
         lines = [
             f"{path}: {head.cases:,} cases of {self.model}",
-            f"{n_mutants - n_left:,} of {n_mutants:,} mutants die by them; no text tried tells these apart:",
+            f"they detect {n_mutants - n_left:,} of {n_mutants:,} mutants; no text tried detects these:",
             *(f"  {name}" for name in head.not_told_apart),
         ]
         self.output(head, lambda: "\n".join(lines))

@@ -28,7 +28,7 @@ class Decode(Verb):
     context_settings: ClassVar = {"ignore_unknown_options": True}
     ids: tuple[str, ...] = argument(nargs=-1)
     model: str = options.model
-    implementation: str = options.one_implementation(f"Who decodes: {options.TARGETS}.", "priority")
+    implementation: str = options.one_implementation(f"Implementation that decodes: {options.TARGETS}.", "priority")
     canonical: bool = flag("Say whether encoding the text gives the same ids.")
 
     def run(self) -> bool:

@@ -17,7 +17,7 @@ class Encode(Verb):
 
     text: str | None = argument(required=False)
     model: str = options.model
-    implementation: str = options.one_implementation(f"Who encodes: {options.TARGETS}.", "priority")
+    implementation: str = options.one_implementation(f"Implementation that encodes: {options.TARGETS}.", "priority")
     pieces: bool = flag("Show each token's id and bytes, one per line.")
     allow_special: bool = flag("Encode special tokens found in the text as their id.")
     special_as_text: bool = flag("Encode special tokens found in the text as ordinary text.")

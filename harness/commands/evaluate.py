@@ -57,7 +57,7 @@ class Evaluate(Verb):
         "Instead compare token borders with morphs: our words of a language, or a TSV file; repeatable.", multiple=True
     )
     sampled: Path | None = option(
-        "Instead say how many lists of ids, one a line (JSON), are not those that encoding their text gives.",
+        "Instead count the lists of ids (JSON, one per line) that differ from what encoding their text gives.",
         type=options.FILE,
     )
     split: str | None = options.split
@@ -117,7 +117,10 @@ class Evaluate(Verb):
         for name in ("language", "protocol"):
             goes = self._is_parallel or name not in options.given(self)
             options.ensure(goes, f"--{name} goes with --parallel or --flores")
-        options.ensure(not (self._is_parallel and self.max_bytes), "--max-bytes would part parallel text; leave it out")
+        options.ensure(
+            not (self._is_parallel and self.max_bytes),
+            "--max-bytes does not go with parallel text",
+        )
         options.ensure(self.flores is None or not self.corpora, "--flores says which text; leave out -c")
         options.ensure(self.flores is None or self.split is None, "--split goes with named corpora; leave it out")
 

@@ -27,7 +27,7 @@ class Explain(Verb):
     b: str = argument()
     text: str | None = argument(required=False)
     models: tuple[str, ...] = options.model_option(
-        f"Vocabulary of both sides; twice: of A, then of B.  [default: {DEFAULT_MODEL}]", multiple=True
+        f"Vocabulary of both sides, or given twice: of A, then of B.  [default: {DEFAULT_MODEL}]", multiple=True
     )
     allow_special: bool = flag("Special tokens in the text become their id, where a side can.")
     escaped: bool = options.escaped

@@ -33,16 +33,16 @@ class Fuzz(Verb):
     mutated (default: the samples and the cached corpora).
 
     The same --seed and --texts give the same texts and findings, for one release of bpebench and Python and the same
-    corpora. Exit status 0: no difference (a text that both sides refuse is none), 1: some, or nothing was compared, 2:
-    bad usage, or a side that cannot run the model. With --replay, 0 if something was replayed and every saved
-    difference is as recorded, else 1 (2 for a file without any). Ctrl-C saves and prints what was found.
+    corpora. Exit status 0: no difference (a text that both sides refuse does not count), 1: some, or nothing was
+    compared, 2: bad usage, or a side that cannot run the model. With --replay, 0 if something was replayed and every
+    saved difference is as recorded, else 1 (2 for a file without any). Ctrl-C saves and prints what it has.
     """
 
     sides: tuple[str, ...] = argument(nargs=-1, metavar="A B...")
     models: tuple[str, ...] = options.models
     random_models: bool = flag("Generate models too, instead of using -m.", "--models")
     files: int | None = option(
-        "Make up N files tokenizer.json, from --seed on, and compare the sides with Hugging Face's reading.",
+        "Generate N random tokenizer.json files, from --seed on, and compare the sides with Hugging Face's reading.",
         "--files",
         type=options.SIZE,
         metavar="N",
@@ -50,13 +50,15 @@ class Fuzz(Verb):
     seconds: float | None = option(
         f"Seconds to search.  [default: {_DEFAULT_SECONDS:.0f}]", "--time", type=options.SECONDS
     )
-    n_texts: int | None = option("Texts to try; without --time no clock is read.", "--texts", type=options.POSITIVE)
+    n_texts: int | None = option(
+        "Number of texts to try; without --time, however long it takes.", "--texts", type=options.POSITIVE
+    )
     seed: int = option("Seed of the texts.", default=0)
-    stop_after: int = option("Kinds of differences.", type=options.POSITIVE, default=10)
+    stop_after: int = option("Stop after this many kinds of difference.", type=options.POSITIVE, default=10)
     corpora: tuple[str, ...] = options.corpora
     file: Path = option("File of saved differences.", "--save", default=DEFAULT_FILE, type=options.FILE)
     no_save: bool = flag("Save nothing.")
-    again: bool = flag("Only ask again what is saved in that file.", "--replay")
+    again: bool = flag("Only replay the differences saved in that file.", "--replay")
 
     def run(self) -> bool:
         """Search, or replay; return whether there is a difference or nothing was compared."""
@@ -73,7 +75,7 @@ class Fuzz(Verb):
         saved = None if kept is None else {"file": str(self.file), "new": kept.n_new, "known": kept.n_known}
         self.output(_document(plan, result) | {"saved": saved}, lambda: "\n".join(_summary(plan, result)))
         if kept is not None and result.findings and not unsaved and not self.as_json:
-            click.echo(f"kept in {self.file}: {kept.n_new} new, {kept.n_known} known before", err=True)
+            click.echo(f"saved in {self.file}: {kept.n_new} new, {kept.n_known} already there", err=True)
         if unsaved:
             raise unsaved[0]
         if result.interrupted:
@@ -114,9 +116,8 @@ class Fuzz(Verb):
         from harness.targets import DEFAULT_MODEL, PUBLISHED
         from harness.targets.published import library_of_model
 
-        made_up, given = self.random_models, bool(self.models)
         options.ensure(len(self.sides) > 1, "name two sides or more, such as: bpebench fuzz tiktoken compiled")
-        options.ensure(not (made_up and given), "--models makes models up: leave out -m, or leave out --models")
+        options.ensure(not (self.random_models and self.models), "--models generates its models; give it without -m")
         # A user's file is also read by its own library, which everything must agree with.
         files = [model for model in self.models if not is_model_name(model)]
         by_library = files == list(self.models) and bool(files) and all(map(library_of_model, files))
@@ -137,7 +138,7 @@ class Fuzz(Verb):
 
         options.ensure_alone(self, "again", "file")
         records = read_counterexamples(self.file)
-        options.ensure(records, f"{self.file}: holds no counterexamples; `bpebench fuzz A B` keeps them there")
+        options.ensure(records, f"{self.file}: holds no counterexamples; `bpebench fuzz A B` saves them there")
         with progress("replaying", len(records)) as bar:
             replayed = replay(records, lambda case: bar.advance(1, f"{case.record.a}, {case.record.b}"))
         outcomes = [case.outcome for case in replayed]

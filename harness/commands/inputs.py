@@ -26,7 +26,7 @@ def read_text(argument: str | None, escaped: bool = False) -> str:
         text = _decoded(read_standard_input(), _STANDARD_INPUT)
     elif argument.startswith("@"):
         path = Path(argument[1:])
-        ensure(path.is_file(), f"{argument}: there is no file {argument[1:]!r}; for a text with @ in front use `-`")
+        ensure(path.is_file(), f"{argument}: there is no file {argument[1:]!r}; for a text that begins with @ use `-`")
         text = _decoded(path.read_bytes(), str(path))
     else:
         ensure_utf8(argument, "the text given")

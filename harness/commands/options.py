@@ -27,7 +27,7 @@ from harness.targets.spec import DEFAULT_MODEL, PUBLISHED
 from impls.core.errors import near_and_known, some_of
 
 TARGETS = (
-    "a name of `list` or a regular expression that one matches, module:object, a Python or model file, cmd:COMMAND"
+    "a name from `list`, a regular expression that matches one, module:object, a Python or model file, cmd:COMMAND"
 )
 
 
@@ -137,7 +137,7 @@ def out_option(help: str, kind: click.Path, **settings: Any) -> Any:
 
 
 implementations = implementation_option(
-    "A name of `list` or a regular expression of names, module:object, a file, cmd:COMMAND; repeatable.",
+    "A name from `list`, a regular expression of names, module:object, a file, cmd:COMMAND; repeatable.",
     multiple=True,
     metavar="NAME|FILE|REGEX",
 )
@@ -146,13 +146,15 @@ models = model_option("Vocabulary; repeatable.", multiple=True)
 model = model_option("Vocabulary.", default=DEFAULT_MODEL)
 corpora = corpus_option("Corpus, file or glob; repeatable.", multiple=True)
 split = option("Only this part of each corpus.", type=click.Choice(["train", "held-out"]))
-max_bytes = option("UTF-8 bytes taken of each corpus.", type=SIZE, metavar="SIZE")
+max_bytes = option("Read only this many UTF-8 bytes of each corpus.", type=SIZE, metavar="SIZE")
 out = out_option("Also write the records here.", FOLDER)
 as_csv = flag("One CSV table on standard output.", "--csv")
 as_latex = flag("One LaTeX table on standard output.", "--latex")
 resume = flag("Add to a folder that already holds records.")
 escaped = flag(r"TEXT is written with backslash escapes (\n, \u00e9, \U0001f600).")
-show = option("The first N learned tokens.", type=click.IntRange(min=0), default=0, metavar="N", default_shown=False)
+show = option(
+    "Show the first N learned tokens.", type=click.IntRange(min=0), default=0, metavar="N", default_shown=False
+)
 
 
 @contextmanager
@@ -228,7 +230,7 @@ def choose_implementations(include: Sequence[str], exclude: str | None) -> list[
     known = names if include else impls.default_names()
     chosen = [name for name in known if not include or any(matches(expression, name) for expression in include)]
     chosen = [name for name in chosen if exclude is None or not matches(exclude, name)]
-    ensure(chosen, f"no implementation is left; known: {some_of(names)}")
+    ensure(chosen, f"no implementation remains; known: {some_of(names)}")
     return chosen
 
 

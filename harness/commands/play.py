@@ -31,7 +31,7 @@ class Play(Verb):
     )
     port: int = option("Port of the loopback interface; 0 for any.", type=click.IntRange(0, 65535), default=8877)
     open: bool = flag("Open the page in the browser.")
-    limit: float = option("Limit on a column.", type=options.SECONDS, default=5.0, metavar="SECONDS")
+    limit: float = option("Time limit for one column.", type=options.SECONDS, default=5.0, metavar="SECONDS")
 
     def run(self) -> None:
         """Serve the page until interrupted."""

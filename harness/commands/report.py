@@ -71,7 +71,7 @@ class Report(Verb):
             known = near_and_known(unknown[0], list(by_name), "`bpebench report RUN`")
             raise click.UsageError(f"no table {unknown[0]!r} in this run; {known}")
         if not by_name:
-            raise RecordError(f"{folder}: nothing is left to show; choose more with -e and -w")
+            raise RecordError(f"{folder}: nothing to show; -e, -E and -w leave nothing")
         if self.html is not None:
             from harness.records import write_atomically
             from harness.report.page.runs import render_page

@@ -41,7 +41,7 @@ class Run(Verb):
         "Workloads whose name matches; repeatable.", "-w", "--workload", multiple=True, metavar="REGEX"
     )
     leave_out: tuple[str, ...] = option(
-        "Leave these out; repeatable.", "-W", "--exclude-workload", multiple=True, metavar="REGEX"
+        "Workloads to leave out; repeatable.", "-W", "--exclude-workload", multiple=True, metavar="REGEX"
     )
     models: tuple[str, ...] = options.models
     corpora: tuple[str, ...] = options.corpora
@@ -51,7 +51,7 @@ class Run(Verb):
         default="default",
     )
     openings: int | None = option(
-        "Times that every process is opened anew (default: the profile's).", type=options.POSITIVE, advanced=True
+        "How often each process is started anew (default: the profile's).", type=options.POSITIVE, advanced=True
     )
     seed: int = option("Seed of the random orders.", default=0)
     out: Path | None = options.out_option(f"The run's folder (default: {DEFAULT_OUT}).", options.FOLDER)
@@ -67,7 +67,9 @@ class Run(Verb):
         metavar="NAME",
         advanced=True,
     )
-    doublings: int = option("From 1 KB upwards, for --scale.", type=click.IntRange(5, 14), default=10, advanced=True)
+    doublings: int = option(
+        "Doublings from 1 KB upwards, for --scale.", type=click.IntRange(5, 14), default=10, advanced=True
+    )
     rounds: int = option("Repetitions of --scale.", type=options.POSITIVE, default=3, advanced=True)
     limit: float = option("Seconds for one pass of --scale.", type=options.SECONDS, default=3.0, advanced=True)
 

@@ -9,7 +9,7 @@ from harness.commands.verb import Verb, argument
 class Trace(Verb):
     """Show each merge step of IMPLEMENTATION on TEXT: piece, symbols, pair, rank, result.
 
-    IMPLEMENTATION is a name of `list` or a regular expression that one matches, module:object, a Python file, a model
+    IMPLEMENTATION is a name from `list`, a regular expression that matches one, module:object, a Python file, a model
     file or cmd:COMMAND.
 
     TEXT is the text, @FILE, or `-` or nothing for standard input; special tokens in it are read as text. The steps are

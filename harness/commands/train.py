@@ -40,7 +40,7 @@ class Train(Verb):
     counts: tuple[Path, ...] = option("File written by `--count-only`; repeatable.", type=options.FILE, multiple=True)
     count_only: bool = flag("Only count the pieces, for --counts.")
     vocab_size: int = option("Base + merges + specials, as 8k.", type=options.SIZE, default=10_000, metavar="SIZE")
-    implementation: str = options.one_implementation("Who trains.", "compiled")
+    implementation: str = options.one_implementation("Implementation that trains.", "compiled")
     name: str | None = option("Save it under this name for the other verbs (-m NAME).", metavar="NAME")
     out: Path | None = options.out_option("Write the model file here.", options.FILE)
     pattern: str | None = option(
@@ -61,7 +61,7 @@ class Train(Verb):
     end_of_word: str | None = option("e.g. </w>, as subword-nmt (alphabet chars).", type=options.TEXT, advanced=True)
     unknown: str | None = option("e.g. <unk>, for characters outside the alphabet.", type=options.TEXT, advanced=True)
     documents: Literal["paragraphs", "lines"] = option(
-        "What a document of a text file is; no piece spans two.",
+        "What counts as one document of a text file; no piece spans two.",
         type=click.Choice(["paragraphs", "lines"]),
         default="paragraphs",
     )
@@ -69,18 +69,18 @@ class Train(Verb):
         "Field of JSON lines, column of Parquet.", "--field", "--column", default="text", metavar="NAME"
     )
     memory_limit: int | None = option(
-        "Memory for tables; more goes through files.  [default: half of what is free]",
+        "Memory for counting; beyond it, files are used.  [default: half of what is free]",
         type=options.SIZE,
         metavar="SIZE",
         advanced=True,
     )
     workers: int | None = option(
-        "Count in so many processes, in place of threads.", type=options.POSITIVE, metavar="N", advanced=True
+        "Count in N processes instead of threads.", type=options.POSITIVE, metavar="N", advanced=True
     )
     scheduler: str | None = option("Count on the workers of a Dask cluster.", metavar="tcp://HOST:PORT", advanced=True)
     extend: str | None = options.extend_option(
-        "Go on from this vocabulary: keep its merges and ids; its pattern, alphabet, end of word, special and unknown "
-        "tokens too, unless options name others."
+        "Continue from this vocabulary: keep its merges and ids, and its pattern, alphabet, end of word, special and "
+        "unknown tokens unless options set others."
     )
     superword_from: int | None = option(
         "SuperBPE: from this number of ids on, tokens may span white space.",
@@ -88,7 +88,7 @@ class Train(Verb):
         metavar="N",
         advanced=True,
     )
-    superword_pattern: str = option("The pattern from there on, as --pattern.", default="superword", advanced=True)
+    superword_pattern: str = option("Pattern from then on, as --pattern.", default="superword", advanced=True)
     show: int = options.show
     max_bytes: int | None = options.max_bytes
 
@@ -135,8 +135,8 @@ class Train(Verb):
             "first_tokens": training_output.first_tokens(model, n_kept, self.show),
         }  # fmt: skip
         self.output(document, lambda: training_output.learned(document, model))
-        kept = f"kept as {self.name}; use it with -m {self.name}" if self.out is None else str(self.out)
-        kept = "not kept; give --name or --out to keep it" if self._target is None else kept
+        kept = f"saved as {self.name}; use it with -m {self.name}" if self.out is None else str(self.out)
+        kept = "not saved; --name or --out saves it" if self._target is None else kept
         if not self.as_json:
             options.say(kept, err=True)
 

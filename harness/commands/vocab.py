@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 class Vocab(Verb):
     """Size, rules and tokens of MODEL: a name of `list models`, a file or a folder.
 
-    Of a file also what it really is: its format, which published vocabulary it holds, and anything unusual. Exit status
-    1 if it has the name of another vocabulary, rules other than its publisher's, or irregular merges.
+    For a file, also what it really is: its format, which published vocabulary it holds, and anything unusual. Exit
+    status 1 if it has the name of another vocabulary, rules other than its publisher's, or irregular merges.
 
     With --lint its health: tokens that no text encodes to, with the proof, and other oddities.
     """
 
     model: str = argument(default=DEFAULT_MODEL)
     show: int = options.show
-    find: str | None = option("The ids of tokens that contain TEXT.", type=options.TEXT)
+    find: str | None = option("Show the ids of tokens that contain TEXT.", type=options.TEXT)
     lint: bool = flag("Look for unreachable tokens, duplicates and the like.")
     fail_on: tuple[str, ...] = option(
         "With --lint: exit status 1 where such a token is found; repeatable.",
@@ -100,10 +100,10 @@ def _about(name: str, model: Model) -> dict[str, object]:
 def _white_space(model: Model) -> str:
     rules = model.sentencepiece
     if rules is None or not rules.changes_text:
-        return "as it stands"
+        return "unchanged"
     rules_applied = ["spaces become U+2581"] if rules.escape_spaces else []
     rules_applied += [] if rules.dummy_prefix == "never" else [f"one before a text ({rules.dummy_prefix})"]
-    rules_applied += ["runs of spaces become one, those at the ends none"] if rules.remove_extra_spaces else []
+    rules_applied += ["runs of spaces become one, spaces at the ends are removed"] if rules.remove_extra_spaces else []
     return ", ".join(rules_applied) or "normalised"
 
 

@@ -22,7 +22,7 @@ def check_target(target: Path, sources: Sequence[str] = ()) -> None:
         for name in (*glob.iglob(glob.escape(source)), *glob.iglob(source, recursive=True)):  # noqa: PTH207
             path = Path(name)
             is_read = path.exists() and (target.samefile(path) or path.resolve() in target.resolve().parents)
-            ensure(not is_read, f"{target}: is what is read; name another file to write")
+            ensure(not is_read, f"{target}: is also read; name another file to write")
     target.parent.mkdir(parents=True, exist_ok=True)
     is_writable = os.access(target if target.exists() else target.parent, os.W_OK)
     ensure(is_writable, f"{target}: cannot be written here; name another file")

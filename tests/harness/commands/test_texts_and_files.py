@@ -89,7 +89,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> Pa
     return tmp_path
 
 
-_READ = "is what is read; name another file to write"
+_READ = "is also read; name another file to write"
 _IS_FILE = "ok.txt is a file, not a folder"
 _EMPTY = "the path is empty"
 
@@ -170,7 +170,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_findings_of_fuzz_are_reported_where_they_cannot_be_saved(bpebench: Any, here: Path, planted: None) -> None:
     command = "fuzz priority planted-lossy -m m.json -c ok.txt --texts 2000 --stop-after 1 --save ok.txt/kept.jsonl"
     ended = bpebench(*command.split())
-    assert (ended.status, "1 kind of difference" in ended.out, "kept in" in ended.err) == (2, True, False)
+    assert (ended.status, "1 kind of difference" in ended.out, "saved in" in ended.err) == (2, True, False)
 
 
 @pytest.mark.parametrize(

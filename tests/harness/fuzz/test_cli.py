@@ -55,7 +55,7 @@ def test_bad_usage_gets_one_clear_line_and_status_2(
 def test_what_is_found_is_printed_kept_and_replayed(bpebench: Any, model: str) -> None:
     ended = bpebench("fuzz", "priority", "greedy", "-m", model, "--texts", "3000", "--stop-after", "1")
     assert (ended.status, "expected to differ" in ended.out) == (1, True)
-    assert "kept in results/local/counterexamples.jsonl: 1 new, 0 known before" in ended.err
+    assert "saved in results/local/counterexamples.jsonl: 1 new, 0 already there" in ended.err
     again = bpebench("fuzz", "--replay", "--json")
     document = json.loads(again.out)
     assert (again.status, document["n_replayed"]) == (0, 1)
