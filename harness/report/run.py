@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.measure.summary import summaries
 from harness.records import Measurement, of_kind, read_machine, read_records
+from harness.report import wording
 from harness.report.chart import Chart, throughput
 from harness.report.headlines import Headline, headlines
 from harness.report.table import Row, Table
@@ -42,6 +43,32 @@ class Run:
     def machine(self) -> dict[str, Any]:
         """Return the facts of its machine; empty if there are none. Raise `RecordError` if the file is damaged."""
         return read_machine(self.folder)
+
+    @property
+    def date(self) -> str:
+        """Return its date, or an empty string if it is not recorded."""
+        return str(self.machine.get("date") or "")
+
+    @property
+    def name(self) -> str:
+        """Return the run in words: date and name without the date."""
+        return f"{self.date} {self.folder.name.removeprefix(self.date).strip('-')}".strip()
+
+    @property
+    def machine_name(self) -> str:
+        """Return its machine in words: processor and its generation, cores, memory."""
+        facts = self.machine
+        cores, memory = facts.get("usable_cores"), facts.get("memory_bytes")
+        parts = [str(facts.get("cpu") or facts.get("architecture") or "machine not recorded")]
+        parts += [generation] if isinstance(generation := facts.get("cpu_generation"), str) else []
+        parts += [wording.counted(cores, "core")] if isinstance(cores, int) else []
+        return ", ".join(parts + ([wording.size(memory)] if isinstance(memory, int) else []))
+
+    @property
+    def facts(self) -> list[str]:
+        """Return all that is recorded of its machine, as lines of JSON; command and warnings are shown elsewhere."""
+        facts = {key: value for key, value in self.machine.items() if key not in ("command", "warnings")}
+        return json.dumps(facts, ensure_ascii=False, indent=1).splitlines() if facts else ["Not recorded."]
 
     @property
     def warnings(self) -> list[str]:

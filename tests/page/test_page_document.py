@@ -13,7 +13,7 @@ from html_document import Document, view_data
 
 from harness.records import RecordError
 from harness.report.page.runs import render_page
-from harness.report.page.templates import _attributes, _environment, script_json, slug
+from harness.report.page.templates import _attributes, _environment, script_json
 
 PARTS = ("agreement", "speed", "compression", "memory", "training", "failures")
 
@@ -102,7 +102,6 @@ def test_json_for_a_script_has_no_markup_and_loses_nothing(text: str) -> None:
 def test_a_template_escapes_what_it_is_given() -> None:
     assert _attributes({"title": "\"'>", "class": None}) == ' title="&#34;&#39;&gt;"'
     assert _environment().from_string("<p>{{ text }}</p>").render(text="<i>\x00") == "<p>&lt;i&gt;\\x00</p>"
-    assert slug("encode/cl100k_base · ç") == "encode-cl100k-base"
 
 
 def test_sparse_runs_make_a_page_and_damaged_ones_an_error(hostile_folder: Path, tmp_path: Path) -> None:

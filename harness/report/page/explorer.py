@@ -14,7 +14,7 @@ from harness.measure.summary import by_workload, relative_times
 from harness.printable import printable
 from harness.records import Measurement, of_kind
 from harness.report import wording
-from harness.report.history import by_machine, date_of, machine_name, run_name
+from harness.report.history import by_machine
 from harness.report.run import Run
 from harness.report.table import Row, grouped
 from harness.report.tables import speed
@@ -27,14 +27,14 @@ def explorer(runs: Sequence[Run]) -> dict[str, Any]:
     """Return what the page's script reads: machines, runs, workloads, rows, ratios, and the initial choice."""
     groups = by_machine(runs)
     shown = [(run, workloads) for group in groups for run in group if (workloads := list(_workloads(run)))]
-    main = max((run for run, _ in shown), key=lambda run: (_breadth(run), date_of(run)), default=None)
+    main = max((run for run, _ in shown), key=lambda run: (_breadth(run), run.date), default=None)
     return {
-        "machines": [machine_name(group[0]) for group in groups],
+        "machines": [group[0].machine_name for group in groups],
         "runs": [
             {
                 "id": run.folder.name,
                 "machine": next(i for i, group in enumerate(groups) if run in group),
-                "label": run_name(run),
+                "label": run.name,
                 "command": f"bpebench report {run.label} --table speed",
                 "claimed": f"≈: not confirmed. {speed.claimed_where()}",
                 "workloads": workloads,

@@ -9,8 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from importlib.resources import files
 
@@ -18,6 +17,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.report import palette, wording
+from harness.report.table import Column, Row, Table
 
 
 def render(template: str, script: str = "", **values: object) -> str:
@@ -31,11 +31,6 @@ def script_json(value: object) -> Markup:
     """Return JSON that is safe inside a script element: without `<`, nothing can end it or open another."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
-
-
-def slug(text: str) -> str:
-    """Return a text as an HTML id."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
 
 
 @cache
@@ -59,7 +54,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     environment.globals["asset"] = asset
-    environment.filters["attributes"] = _attributes
+    environment.filters |= {"attributes": _attributes, "columns": _columns, "sort_value": _sort_value}
     return environment
 
 
@@ -71,6 +66,20 @@ def _attributes(values: Mapping[str, object]) -> Markup:
     """Return HTML attributes, each preceded by a space; those that are None are left out."""
     shown = {name: value for name, value in values.items() if value is not None}
     return Markup("").join(Markup(' {}="{}"').format(name, _printable(value)) for name, value in shown.items())
+
+
+def _columns(table: Table) -> Sequence[Column]:
+    """Return the columns of a table; on a page its groups are not headings, but a column."""
+    if table.group_by is None or table.group_by in {column.key for column in table.columns}:
+        return table.columns
+    unit = [Column("unit", "unit")] if table.rows and "unit" in table.rows[0] else []
+    return (Column(table.group_by, table.group_by), *unit, *table.columns)
+
+
+def _sort_value(row: Row, column: Column) -> str:
+    """Return the value that a column of figures is sorted by."""
+    value = row[column.keys[0]]
+    return f"{value:.7g}" if isinstance(value, float) else repr(value) if isinstance(value, int) else ""
 
 
 def _policy(script: str) -> str:

@@ -95,7 +95,7 @@ def matrix_table(records: Sequence[object]) -> Table:
             after = {f"vs {other}": "" for other in names[i:-1]}
             rows.append({"model": model, "number": i + 1, "implementation": name} | before | after)
     write = _short_cell if many else wording.text
-    columns = [Column("number", "", str, right=True), Column("implementation", "implementation")]
+    columns = [Column("number", "#", str, right=True), Column("implementation", "implementation")]
     columns += [Column(f"vs {name}", f"{number}", write) for number, name in enumerate(names[:-1], 1)]
     absent = [
         f"n/a: {v.implementation} on {v.model}: {v.status}: {wording.text(v.reason)}"

@@ -10,7 +10,7 @@ import pytest
 from records_by_hand import steady, timed
 
 from harness.records import AnyRecord, RecordWriter
-from harness.report.history import by_machine, history_rows, machine_name
+from harness.report.history import by_machine, history_rows
 from harness.report.run import Run
 
 
@@ -36,7 +36,7 @@ def test_history_is_of_one_machine_with_the_gain_of_later_runs(tmp_path: Path) -
         ["new", "old"],
         ["other"],
     ]
-    assert machine_name(other) == "A, family 26 model 2 AVX-512"
+    assert other.machine_name == "A, family 26 model 2 AVX-512"
     (row,) = history_rows([new, other, old])
     assert (row["old"], row["new"]) == ("old", "new")
     assert row["gain"] == pytest.approx(2, rel=0.01)
