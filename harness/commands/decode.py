@@ -69,7 +69,7 @@ def _described(drift: Drift, ids: list[int], tokenizer: impls.Tokenizer) -> str:
 def _numbers(text: str) -> list[int]:
     """Return the ids of a text, separated by spaces or a comma, in brackets or not; raise naming what is not an id."""
     if match := _TWO_COMMAS.search(text):
-        raise click.UsageError(f"{match[0]!r}: no token id between the commas; give whole numbers")
+        raise click.UsageError(f"{match[0]!r}: there is no token id between the commas; give whole numbers")
     words = text.translate(_BETWEEN).split()
     for word in words:
         is_number = word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS

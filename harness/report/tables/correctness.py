@@ -59,14 +59,13 @@ def pair_rows(records: Sequence[object]) -> list[Row]:
         return pair.model, pair.a, pair.b
 
     compared, without = grouped(agreements(records), identity), grouped(not_compared(records), identity)
-    rows = []
+    rows: list[Row] = []
     for key in {**compared, **without}:
         some = compared.get(key, [])
         n_differing = sum(pair.n_differing_texts for pair in some)
         rows.append(
-            dict(zip(("model", "a", "b"), key, strict=True))
-            | {
-                "class": (some or without[key])[0].agreement_class,
+            {
+                "model": key[0], "a": key[1], "b": key[2], "class": (some or without[key])[0].agreement_class,
                 "status": "differs" if n_differing else "equal" if some else NOT_COMPARED,
                 "n_not_compared": len(without.get(key, [])),
                 "n_texts": sum(pair.n_texts for pair in some), "n_differing_texts": n_differing,
