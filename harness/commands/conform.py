@@ -79,10 +79,10 @@ class Conform(Verb):
         from harness.conform.vectors.file import read
         from harness.conform.vectors.run import run
 
-        options.ensure_alone(self, "vectors", "target", "model", "library")
+        options.ensure_alone(self, "vectors", "target", "model", "library", "seconds")
         vectors = read(path)
         model = self.model if "model" in options.given(self) else vectors.head.model
-        return run(self.target or "", path, vectors, model, self.library)
+        return run(self.target or "", path, vectors, model, self.library, self.seconds)
 
     def _write_vectors(self, path: Path) -> bool:
         """Write the vectors of the model, and print which mutants no case tells apart."""

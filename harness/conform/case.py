@@ -17,7 +17,7 @@ from harness.common_prefix import common_prefix_length
 from harness.conform.client import GaveUp, TargetClient
 from harness.conform.locate import ids_afresh, locate
 from harness.conform.reference import Answer, Reference
-from harness.conform.verdicts import Fault, NothingToCompare, Stage
+from harness.conform.verdicts import Fault, Incomplete, NothingToCompare, Stage
 from harness.conform.wording import answered, expression, has_surrogate
 from harness.generators.texts import prose
 from harness.judge import Encoded, judge
@@ -30,6 +30,9 @@ Judge = Callable[[str, Answer], bool]
 """Returns whether the target's answer to a text is wrong."""
 
 SHRINK_SECONDS, HISTORY_SECONDS = 10.0, 20.0
+OVERTIME_SECONDS = 30.0
+"""How long the search for the smallest input of a fault may take past the end of its check."""
+_NOT_SHRUNK = "; not shrunk further: stopped by the clock"
 _SHRINK_TRIALS = 400
 _LONG = 3_000  # characters
 _WINDOWS, _FILLERS = ((0, 1), (0, 2), (1, 1), (2, 2)), ("x ", "x")
@@ -49,8 +52,6 @@ class Case:
     client: TargetClient
     reference: Reference
     seed: int = 0
-    deadline: float = float("inf")
-    """When the current check should end (`time.monotonic`)."""
     known: list[str] = field(default_factory=list)
     """Small texts on which an earlier check failed."""
     known_ids: list[tuple[int, ...]] = field(default_factory=list)
@@ -63,28 +64,27 @@ class Case:
     """A few inputs on which target and reference behave alike, though neither as required."""
 
     def begin(self, seconds: float) -> None:
-        """Begin a check that should take about `seconds`."""
-        self.deadline = time.monotonic() + seconds
+        """Begin a check that may take `seconds`."""
         self.n_inputs, self.n_known, self.excused = 0, 0, []
-        self.client.begin_check()
-
-    @property
-    def out_of_time(self) -> bool:
-        """Return whether the current check has used up its time."""
-        return time.monotonic() > self.deadline
+        self.client.begin_check(seconds)
 
     def affordable(self, n_characters: int) -> bool:
-        """Return whether the target can encode so many characters within the check; time it if its speed is unknown."""
+        """Return whether the target can encode so many characters in a request; time it if its speed is unknown."""
         if not self.client.characters_per_second:
             for more in range(_TIMES):
-                for _ in self.client.ids_of_all([prose(_TIMED, self.seed + more)]):
-                    pass
+                list(self.client.ids_of_all([prose(_TIMED, self.seed + more)]))
         speed = self.client.characters_per_second
-        return not speed or n_characters / speed < self.deadline - time.monotonic()
+        return not speed or n_characters / speed < self.client.seconds_a_call
 
     def can_ask(self, text: str) -> bool:
-        """Return whether target and reference are fast enough for a text of this length."""
-        return len(text) <= self.reference.longest and self.affordable(2 * len(text))
+        """Return whether target and reference are fast enough for a text of this length, among others."""
+        return len(text) <= self.reference.longest and self.affordable(4 * len(text))
+
+    def affordable_part(self, texts: list[str], n_times: int) -> list[str]:
+        """Return the texts, or every second, fourth, … of them, if one request encodes each of them so many times."""
+        while len(texts) > 1 and not self.affordable(n_times * sum(map(len, texts))):
+            texts = texts[::2]
+        return texts
 
     def lacks(self, operation: str, **arguments: Any) -> str:
         """Return why the target does not have an operation after all, or an empty string.
@@ -120,22 +120,41 @@ class Case:
 
         If `given` is not answered wrongly again, return `at_first` with a note.
         """
+        latest = at_first
 
-        def found(candidate: S) -> Fault | None:
+        def is_wrong(candidate: S) -> bool:
+            nonlocal latest
             with suppress(NothingToCompare):
-                return fault_of(candidate)
-            return None
+                if (fault := fault_of(candidate)) is not None:
+                    latest = fault
+                    return True
+            return False
 
-        for wrong in chain(simpler, (given,)):
-            if found(wrong) is None:
-                continue
-            smallest: Any = smallest_text if isinstance(wrong, str) else smallest_sequence
-            budget = Budget(_SHRINK_TRIALS, SHRINK_SECONDS)
-            small: S = smallest(wrong, lambda one: bool(one) and found(one) is not None, budget)
-            if (fault := found(small)) is not None:
-                return fault
+        self.begin_overtime()
+        try:
+            for wrong in filter(is_wrong, chain(simpler, (given,))):
+                smallest: Any = smallest_text if isinstance(wrong, str) else smallest_sequence
+                budget = Budget(_SHRINK_TRIALS, SHRINK_SECONDS)
+                if is_wrong(smallest(wrong, lambda one: bool(one) and is_wrong(one), budget)):
+                    return latest
+        except Incomplete:
+            latest.reason += _NOT_SHRUNK
+            return latest
         at_first.reason += "; asked once more, it is right"
         return at_first
+
+    def begin_overtime(self) -> None:
+        """Give the search for the smallest input of a fault its time, whatever its check has left."""
+        self.client.deadline = max(self.client.deadline, time.monotonic() + OVERTIME_SECONDS)
+
+    def in_overtime(self, explained: Callable[[], Fault], otherwise: Fault) -> Fault:
+        """Return the fault that a search explains, or `otherwise` where the clock stops it."""
+        self.begin_overtime()
+        try:
+            return explained()
+        except Incomplete:
+            otherwise.reason += _NOT_SHRUNK
+            return otherwise
 
     # --- from a wrong text to the smallest -----------------------------------------------------------------
 
@@ -144,8 +163,9 @@ class Case:
         if isinstance(answer, Failed) and answer.outcome is Outcome.TIMEOUT:  # each trial would take as long again
             return self._fault(*locate(text, answer, self.client, self.reference), text, answer)
         self.client.counting = False
+        at_first = self._fault("pieces or merges", "a wrong answer", text, answer)
         try:
-            return self._explain(text, answer, is_wrong)
+            return self.in_overtime(lambda: self._explain(text, answer, is_wrong), at_first)
         except GaveUp as error:
             return self._fault("process", f"a wrong answer, not shrunk: {error.reason}", text, answer)
         finally:
@@ -236,8 +256,7 @@ class Case:
         def spoil(earlier: list[str]) -> bool:
             """Return whether `text` is answered wrongly in a fresh process that has encoded `earlier`."""
             self.client.fresh()
-            for _ in self.client.ids_of_all(earlier):
-                pass
+            list(self.client.ids_of_all(earlier))
             return is_wrong(text, self.client.ids(text))
 
         met = [before[:k] for k, earlier in enumerate(before) if k and earlier == text][:_MOST_MET]

@@ -1,20 +1,23 @@
 """The target as the checks see it: requests in, answers or failures out, with a fresh process after a failure.
 
-No exception of the target is raised here, except that it fails too often (`GaveUp`).
+No exception of the target is raised here, except that it fails too often (`GaveUp`); the end of the time that a check
+has is `Incomplete`, and what the target had not answered by then is nothing that it did wrong.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import accumulate, takewhile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from math import inf
 from typing import Any
 
 import msgspec
 
 from harness.conform.digests import DIGEST, Digests, digests
 from harness.conform.reference import Answer, value_of
+from harness.conform.verdicts import Incomplete
 from harness.outcome import Outcome
 from harness.process.limits import Limits, NotStarted
 from harness.process.protocol import ErrorResult
@@ -31,6 +34,8 @@ MAX_TIMEOUTS = 3
 """Like `MAX_FAILURES`, for calls that timed out, each of which uses its whole time limit."""
 _REQUEST_CHARACTERS, _REQUEST_TEXTS = 200_000, 20_000
 _SECONDS_A_REQUEST = 3.0
+_GRACE_SECONDS = 5.0
+"""A request that was begun in time may be answered so much later."""
 _FIRST_CHARACTERS, _FEWEST_CHARACTERS = 2_000, 1_000  # until its speed is known; enough to measure it
 _MOST_REMEMBERED = 300_000  # texts
 
@@ -62,6 +67,8 @@ class TargetClient:
         """Texts encoded by the current process, in order."""
         self.characters_per_second = 0.0
         """The target's fastest encoding observed so far; 0 before the first."""
+        self.deadline = inf
+        """When the current check ends (`time.monotonic`)."""
 
     def _described(self) -> Description:
         """Start a process and return its description. Raises `NotLoadable`."""
@@ -117,20 +124,42 @@ class TargetClient:
     def another(self, environment: Mapping[str, str]) -> TargetClient:
         """Start a second process of the same target. Raises `GaveUp` if it does not start."""
         try:
-            return TargetClient(lambda more: self._open_session({**environment, **more}))
+            other = TargetClient(lambda more: self._open_session({**environment, **more}))
         except NotLoadable as error:
             raise GaveUp(f"it does not start a second time: {error}") from None
+        other.deadline = self.deadline
+        return other
 
     # --- requests ------------------------------------------------------------------------------------------
 
-    def ask(self, operation: str, *, seconds: float | None = None, **arguments: Any) -> Any:
-        """Return the answer to one request, or a `Failed`. Raises `GaveUp`."""
-        answer = self._session.ask(operation, seconds=seconds, shape=SHAPES.get(operation, Any), **arguments)
-        return self._noted(answer) if isinstance(answer, Failed) else answer.value
+    def ask(self, operation: str, **arguments: Any) -> Any:
+        """Return the answer to one request, or a `Failed`. Raises `GaveUp`, and `Incomplete` when the time is over."""
+        left = self.seconds_left
+        if left <= 0:
+            raise Incomplete
+        limit = min(self.limits.call_seconds, left + _GRACE_SECONDS)
+        answer = self._session.ask(operation, seconds=limit, shape=SHAPES.get(operation, Any), **arguments)
+        if not isinstance(answer, Failed):
+            return answer.value
+        if answer.outcome is Outcome.TIMEOUT and limit < self.limits.call_seconds:
+            self.fresh()
+            raise Incomplete
+        return self._noted(answer)
 
-    def begin_check(self) -> None:
-        """Reset the count of failures."""
+    def begin_check(self, seconds: float) -> None:
+        """Give a check so much time, and reset the count of failures."""
+        self.deadline = time.monotonic() + seconds
         self._n_in_check.clear()
+
+    @property
+    def seconds_left(self) -> float:
+        """Return the time left to the current check."""
+        return self.deadline - time.monotonic()
+
+    @property
+    def seconds_a_call(self) -> float:
+        """Return the time that the target may take for a request, so that it can answer within the limits."""
+        return min(self.limits.call_seconds, self.seconds_left) / 2
 
     def _noted(self, failed: Failed) -> Failed:
         """Return `failed`, after a fresh start if its process has ended."""
@@ -153,24 +182,29 @@ class TargetClient:
         self.history.append(text)
         return answer
 
-    def ids_of_all(self, texts: Sequence[str]) -> Iterator[Answer]:
+    def ids_of_all(self, texts: Iterable[str]) -> Iterator[Answer]:
         """Yield the target's ids of each text, in order; many texts share one request."""
-        for chunk in self._chunks(texts):
+        for group in self.groups(texts):
             began = time.perf_counter()
-            answers = self._each(chunk) if self.offers("encode_each") and len(chunk) > 1 else list(map(self.ids, chunk))
-            self._note_speed(sum(map(len, chunk)), time.perf_counter() - began)
+            answers = self._each(group) if self.offers("encode_each") and len(group) > 1 else list(map(self.ids, group))
+            self._note_speed(sum(map(len, group)), time.perf_counter() - began)
             yield from answers
 
-    def _chunks(self, texts: Sequence[str]) -> Iterator[list[str]]:
+    def groups(self, texts: Iterable[str]) -> Iterator[list[str]]:
         """Group texts into requests that take a few seconds at most."""
-        start, room = 0, _REQUEST_CHARACTERS if self.characters_per_second else _FIRST_CHARACTERS
-        while start < len(texts):
-            if self.characters_per_second:
-                room = min(4 * room, _REQUEST_CHARACTERS, int(self.characters_per_second * _SECONDS_A_REQUEST))
-            ends = accumulate(map(len, texts[start : start + _REQUEST_TEXTS]))
-            n_texts = sum(1 for _ in takewhile(lambda end, room=room: end <= room, ends))  # type: ignore[misc]
-            yield list(texts[start : start + max(1, n_texts)])
-            start += max(1, n_texts)
+        group: list[str] = []
+        n_characters, room = 0, _REQUEST_CHARACTERS if self.characters_per_second else _FIRST_CHARACTERS
+        for text in texts:
+            if group and (n_characters + len(text) > room or len(group) == _REQUEST_TEXTS):
+                yield group
+                group, n_characters = [], 0
+            if not group and self.characters_per_second:
+                seconds = min(_SECONDS_A_REQUEST, self.seconds_left / 8)
+                room = min(4 * room, _REQUEST_CHARACTERS, int(self.characters_per_second * seconds))
+            group.append(text)
+            n_characters += len(text)
+        if group:
+            yield group
 
     def _each(self, texts: list[str]) -> list[Answer]:
         """Return the ids of each text, of which the target answers as many in one request as it has time for.
@@ -179,7 +213,7 @@ class TargetClient:
         """
         answers: list[Answer] = []
         while left := texts[len(answers) :]:
-            part = self.ask("encode_each", texts=left, seconds_left=self.limits.call_seconds / 2)
+            part = self.ask("encode_each", texts=left, seconds_left=self.seconds_a_call)
             some = [] if isinstance(part, Failed) else [Failed.by(a) if isinstance(a, ErrorResult) else a for a in part]
             ended = next((a for a in some if isinstance(a, Failed) and a.outcome.ends_process), None)
             if ended is not None:
@@ -194,28 +228,34 @@ class TargetClient:
         if n_characters >= _FEWEST_CHARACTERS:
             self.characters_per_second = max(self.characters_per_second, n_characters / max(seconds, 1e-6))
 
-    def digests(self, texts: Sequence[str], calls: Sequence[str]) -> Digests:
-        """Return the digests of these calls for each text; computed here where the target does not."""
-        found: Digests = {call: [] for call in ("encode", *calls)}
-        seconds = self.limits.call_seconds / 2
-        while (done := len(found["encode"])) < len(texts):
-            left, began = next(self._chunks(texts[done:])), time.perf_counter()
-            part: Any = None
+    def digests(self, texts: Iterable[str], calls: Sequence[str]) -> Digests:
+        """Return the digests of these calls for each text, in order."""
+        answers: Digests = {call: [] for call in ("encode", *calls)}
+        for group in self.groups(texts):
+            for _, part in self.digests_of(group, calls):
+                for call, numbers in part.items():
+                    answers[call] += numbers
+        return answers
+
+    def digests_of(self, group: list[str], calls: Sequence[str]) -> Iterator[tuple[list[str], Digests]]:
+        """Yield some of the texts at a time with their digests; these are computed here where the target does not."""
+        while group:
+            part, began = None, time.perf_counter()
             if self.offers("digests"):
-                part = self.ask("digests", texts=left, calls=calls, seconds_left=seconds)
+                part = self.ask("digests", texts=group, calls=calls, seconds_left=self.seconds_a_call)
             if part is None or isinstance(part, Failed):  # one text ended the process: send them singly
-                part = self._digests_here(left, calls)
+                part = self._digests_here(group, calls)
             else:
-                self.history += left[: len(part["encode"])]
-                self._note_speed(sum(map(len, left[: len(part["encode"])])), time.perf_counter() - began)
-            for call, numbers in part.items():
-                found[call] += numbers
-        del self.history[:-_MOST_REMEMBERED]
-        return found
+                self.history += (answered := group[: len(part["encode"])])
+                self._note_speed(sum(map(len, answered)), time.perf_counter() - began)
+            del self.history[:-_MOST_REMEMBERED]
+            n_answered = len(part["encode"])
+            yield group[:n_answered], part
+            group = group[n_answered:]
 
     def digests_elsewhere(self, texts: Sequence[str], calls: Sequence[str], where: str) -> Digests | Failed:
         """Return the digests of all texts from other threads or a child of the process; see PROTOCOL.md."""
-        seconds = self.limits.call_seconds / 2
+        seconds = self.limits.call_seconds / 2  # a child that takes longer hangs
         answer: Digests | Failed = self.ask("digests", texts=texts, calls=calls, seconds_left=seconds, where=where)
         return answer
 
@@ -231,17 +271,18 @@ class TargetClient:
             methods[call] = lambda ids, call=call: value_of(self.ask(call, ids=ids))
         return digests(methods, texts, calls, errors=FailedError)
 
-    def decoded(self, lists: Sequence[list[int]], call: str = "decode") -> list[int | None]:
-        """Return the digest of what each list of ids decodes to, by `decode` or `decode_bytes`."""
-        found: list[int | None] = []
-        while self.offers("decoded") and len(found) < len(lists):
-            left = lists[len(found) :]
-            part = self.ask("decoded", lists=left, call=call, seconds_left=self.limits.call_seconds / 2)
-            if isinstance(part, Failed):
-                break
-            found += part
-        answers = (self.ask(call, ids=ids) for ids in lists[len(found) :])
-        return found + [None if isinstance(answer, Failed) else DIGEST[call](answer) for answer in answers]
+    def decoded(self, lists: Iterable[Sequence[int]], call: str = "decode") -> Iterator[int | None]:
+        """Yield the digest of what each list of ids decodes to, by `decode` or `decode_bytes`."""
+        lists = iter(lists)
+        while some := list(islice(lists, _REQUEST_TEXTS)):
+            while self.offers("decoded") and some:
+                part = self.ask("decoded", lists=some, call=call, seconds_left=self.seconds_a_call)
+                if isinstance(part, Failed):
+                    break
+                yield from part
+                some = some[len(part) :]
+            answers = (self.ask(call, ids=ids) for ids in some)
+            yield from (None if isinstance(answer, Failed) else DIGEST[call](answer) for answer in answers)
 
     def decode(self, ids: Sequence[int]) -> str | Failed:
         """Return the text the target decodes the ids to."""

@@ -24,7 +24,7 @@ from impls.core.errors import UnknownName
 LIMITS = Limits(start_seconds=60.0, call_seconds=60.0)
 """The default limits of a target."""
 SECONDS = 1800.0
-"""The time for all checks. Counts, not seconds, decide what is asked; a check that exceeds its share is incomplete."""
+"""The time for all checks. Counts, not seconds, decide what is asked; a check that its share cuts is incomplete."""
 _SHARES = 3
 """A check may take so many times an equal share of what is left, since most take less."""
 
@@ -68,7 +68,7 @@ def run_checks(
 ) -> ConformanceReport:
     """Run checks and report; `done` is called after each. Checks that know the answers need no reference.
 
-    All together have `seconds`; the clock is read between groups of texts, so a slow target takes longer.
+    All together have `seconds`, and a few more to end what was begun or to shrink what was found wrong.
 
     Raises `NotLoadable` if the target does not start.
     """
@@ -124,17 +124,18 @@ def _judged(check: Check, case: Case) -> tuple[Status, str]:
     missing = [needed for needed in check.needs if not any(map(case.client.offers, needed.split("|")))]
     if missing:
         return "not offered", check.not_offered or f"it has no {' and no '.join(missing)}"
+    status: Status = "passed"
     try:
         remark = check.run(case) or ""
     except NotAsked as why:
         return "not asked", str(why)
     except Incomplete as why:
-        return "incomplete", str(why)
+        status, remark = "incomplete", str(why) or f"stopped by the clock after {case.n_inputs:,} inputs"
     if case.n_known:
         remark = joined(remark, f"{case.n_known:,} texts are wrong that hold a text found before")
-    if not case.n_inputs:
+    if status == "passed" and not case.n_inputs:
         return "not asked", joined(remark, "no case was judged")
-    return ("same as reference" if case.excused else "passed"), remark
+    return ("same as reference" if status == "passed" and case.excused else status), remark
 
 
 def choose(only: Collection[str]) -> list[Check]:

@@ -94,7 +94,7 @@ class NotAsked(Exception):
 
 
 class Incomplete(Exception):
-    """A check that its deadline cut; the message says of what."""
+    """A check that its deadline cut; the message says of what, where that is not the number of its inputs."""
 
 
 class NothingToCompare(Exception):

@@ -1,31 +1,34 @@
 """The runner: ask a target every text of a kind, compare each call with what follows from the reference's ids.
 
-Counts set what is asked. Where the deadline of a check cuts it, that is `Incomplete`, which is not a pass.
+Counts set what is asked. Where the deadline of a check cuts it, that is `Incomplete`, which is not a pass; the texts
+that were found wrong until then are reported.
 """
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import tee
 
 from harness.conform.case import Case
 from harness.conform.checks.batches import fault_of_batch
 from harness.conform.checks.derived import Call, fault_of
-from harness.conform.digests import CALLS, DIGEST, of_text
+from harness.conform.digests import CALLS, DIGEST, Digests, of_text
 from harness.conform.verdicts import Fault, Incomplete, NotAsked, Stage
 from harness.conform.wording import answered, expression, has_surrogate, joined
 from harness.minimize import Budget, smallest_sequence
 from harness.process.session import Failed
 
-_CHUNK_CHARACTERS, _CHUNK_TEXTS = 200_000, 20_000
 _ENOUGH = 50
 """Wrong texts after which no more are asked: the smallest of them is shrunk."""
 _LONG = 50_000  # characters
 _BRIEF, _SHORT = 3_000, 12  # characters
 _MOST_SECONDS = 20.0
 """A long text that would take longer than this, if time grows with length to the power of 1.5, is not asked."""
+Wrong = tuple[str, str, list[str]]
+"""A text, the call that answers it wrongly, and the texts asked together with it."""
 
 
 def ask_all(
@@ -37,77 +40,62 @@ def ask_all(
     check found wrong.
     """
     offered = [call for call in calls if call in ("encode", "decode") or case.client.offers(call)]
-    wrong: list[tuple[str, str, list[str]]] = []
+    wrong: list[Wrong] = []
     n_asked = n_refused = 0
     remark = ""
     pace = (0.0, 1)
-    for chunk in _chunks(texts):
-        longest = len(chunk[0])
-        if len(chunk) == 1 and longest > case.reference.longest:
-            remark = f"texts of more than {case.reference.longest:,} characters: the reference is too slow"
-            continue
-        if longest > _LONG and pace[0] * (longest / pace[1]) ** 1.5 > _MOST_SECONDS:
-            remark = f"texts of more than {pace[1]:,} characters: one took {pace[0]:.1f} s"
-            break
-        began = time.monotonic()
-        got = case.client.digests(chunk, offered)
-        if sum(map(len, chunk)) > 1_000:
-            pace = (time.monotonic() - began, sum(map(len, chunk)))
-        expected = case.reference.digests(chunk, offered)
-        n_asked += len(chunk)
-        case.n_inputs += len(chunk)
-        for k, text in enumerate(chunk) if got != expected or None in expected["encode"] else ():
-            if expected["encode"][k] is None and "encode" in judged:
-                n_refused += 1
-                case.n_inputs -= 1
-            elif call := _wrong_call(got, expected, k, text, judged):
-                wrong.append((text, call, chunk))
-        if len(wrong) >= _ENOUGH:
-            break
-        if case.out_of_time:
-            if wrong:
+    try:
+        for group in case.client.groups(texts):
+            longest = len(group[0])
+            if len(group) == 1 and longest > case.reference.longest:
+                remark = f"texts of more than {case.reference.longest:,} characters: the reference is too slow"
+                continue
+            if longest > _LONG and pace[0] * (longest / pace[1]) ** 1.5 > _MOST_SECONDS:
+                remark = f"texts of more than {pace[1]:,} characters: one took {pace[0]:.1f} s"
                 break
-            raise Incomplete(f"stopped by the clock after {n_asked:,} texts, all of them right")
+            began = time.monotonic()
+            for some, got in case.client.digests_of(group, offered):
+                expected = case.reference.digests(some, offered)
+                n_asked += len(some)
+                refused = expected["encode"].count(None) if "encode" in judged else 0
+                n_refused += refused
+                case.n_inputs += len(some) - refused
+                wrong += _wrong(some, got, expected, judged)
+            if sum(map(len, group)) > 1_000:
+                pace = (time.monotonic() - began, sum(map(len, group)))
+            if len(wrong) >= _ENOUGH:
+                break
+    except Incomplete:
+        _raise_smallest(case, wrong)
+        raise
+    _raise_smallest(case, wrong)
     if not n_asked and not remark:
         raise NotAsked("there is no text to judge by")
-    _raise_smallest(case, wrong)
     both = f"{n_refused:,} texts that the reference refuses are not judged" if n_refused else ""
     return joined(remark and f"not asked: {remark}", both)
 
 
-def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
-    chunk: list[str] = []
-    n_characters = 0
-    for text in texts:
-        if chunk and (n_characters + len(text) > _CHUNK_CHARACTERS or len(chunk) == _CHUNK_TEXTS):
-            yield chunk
-            chunk, n_characters = [], 0
-        chunk.append(text)
-        n_characters += len(text)
-    if chunk:
-        yield chunk
+def _wrong(texts: list[str], got: Digests, expected: Digests, judged: Collection[str]) -> Iterator[Wrong]:
+    """Yield the texts of which an answer is wrong, with the first such call; what the reference refuses is not."""
+    for k, text in enumerate(texts) if got != expected else ():
+        if expected["encode"][k] is None and "encode" in judged:
+            continue
+        if got["encode"][k] is None and has_surrogate(text):
+            continue  # not valid Unicode; refusing it is right
+        wrong = (call for call in expected if call in judged and got[call][k] != expected[call][k])
+        call = next((call for call in wrong if call != "decode" or got[call][k] != of_text(text)), None)
+        if call is not None:
+            yield text, call, texts
 
 
-def _wrong_call(
-    got: dict[str, list[int | None]],
-    expected: dict[str, list[int | None]],
-    k: int,
-    text: str,
-    judged: Collection[str],
-) -> str:
-    """Return the first call whose answer to the text is wrong, or an empty string."""
-    if got["encode"][k] is None and has_surrogate(text):
-        return ""  # not valid Unicode; refusing it is right
-    wrong = (call for call in expected if call in judged and got[call][k] != expected[call][k])
-    return next((call for call in wrong if call != "decode" or got[call][k] != of_text(text)), "")
-
-
-def _raise_smallest(case: Case, wrong: list[tuple[str, str, list[str]]]) -> None:
+def _raise_smallest(case: Case, wrong: list[Wrong]) -> None:
     """Raise the fault of the smallest wrong text that holds no text known to be wrong."""
     new = [one for one in wrong if not any(known in one[0] for known in case.known if known)]
     case.n_known += len(wrong) - len(new)
     for text, call, chunk in sorted(new[:_ENOUGH], key=lambda one: _size(one[0]))[:1]:
-        raise _fault(case, text, call, chunk)
+        reason = f"another answer of {call}"
+        at_first = Fault("pieces or merges", reason, text=text, expected=case.reference.ids(text))
+        raise case.in_overtime(partial(_fault, case, text, call, chunk), at_first)
 
 
 def _size(text: str) -> tuple[bool, bool, int, int]:
@@ -138,22 +126,23 @@ Ids = tuple[int, ...]
 def ask_lists(case: Case, lists: Iterable[Sequence[int]], call: str = "decode") -> str:
     """Ask what lists of ids decode to; return a remark on those not judged.
 
-    Raises the fault of the first that is wrong, `Incomplete` at the deadline.
+    Raises the fault of the first that is wrong.
     """
-    n_refused, left = 0, iter(lists)
-    while batch := [tuple(ids) for ids in islice(left, _CHUNK_TEXTS)]:
-        if case.out_of_time:
-            raise Incomplete(f"stopped by the clock after {case.n_inputs:,} lists of ids, all of them right")
-        for k, number in enumerate(case.client.decoded([list(ids) for ids in batch], call)):
-            expected = case.reference.answer(call, batch[k])
-            n_refused += isinstance(expected, Failed)
-            case.n_inputs += not isinstance(expected, Failed)
-            if not isinstance(expected, Failed) and number != DIGEST[call](expected):
-                raise _explained(case, call, batch[k], batch[max(0, k - _LATEST) : k])
+    n_refused, latest = 0, deque[Ids](maxlen=_LATEST)
+    given, asked = tee(map(tuple, lists))
+    for ids, number in zip(given, case.client.decoded(asked, call), strict=False):
+        expected = case.reference.answer(call, ids)
+        n_refused += isinstance(expected, Failed)
+        case.n_inputs += not isinstance(expected, Failed)
+        if not isinstance(expected, Failed) and number != DIGEST[call](expected):
+            reason = f"{call}: these ids are another text"
+            at_first = Fault("decode", reason, ids=list(ids), expected=answered(expected))
+            raise case.in_overtime(partial(_explained, case, call, ids, latest), at_first)
+        latest.append(ids)
     return f"{n_refused:,} lists the reference refuses" if n_refused else ""
 
 
-def _explained(case: Case, call: str, ids: Ids, latest: Sequence[Ids]) -> Fault:
+def _explained(case: Case, call: str, ids: Ids, latest: Iterable[Ids]) -> Fault:
     """Return the fault with the fewest wrongly decoded ids, or with the earlier list that makes them wrong.
 
     Whatever is reported was wrong as the first call of a fresh process, since during minimisation earlier calls may
@@ -177,7 +166,7 @@ def _explained(case: Case, call: str, ids: Ids, latest: Sequence[Ids]) -> Fault:
                 case.client.fresh()
                 of_special = len(shown) > 0 and set(shown) <= set(case.reference.model.whole_token_ids.values())
                 return fault(shown, "special tokens" if of_special else "decode", "these ids are another text")
-    for earlier in reversed(latest):
+    for earlier in [*latest][::-1]:
         case.client.fresh()
         case.client.ask(call, ids=list(earlier))
         if is_wrong(ids):

@@ -71,6 +71,8 @@ def spellings(case: Case) -> str:
 
 _N_LOOKED_AT = 60
 _N_ALONE = 10
+_N_CALLS = 30
+"""About how often `values` encodes each text."""
 
 
 def python_values(case: Case) -> None:
@@ -78,6 +80,7 @@ def python_values(case: Case) -> None:
     texts = [text for text in texts_for(case, _N_LOOKED_AT) if text]
     # The ids 0 and 1 equal False and True; encode the texts of these tokens to test for that.
     texts += [token.decode("utf-8", "ignore") for i in (0, 1) if (token := case.reference.bytes_by_id.get(i))]
+    texts = case.affordable_part(texts, _N_CALLS)
 
     def fault_of_values(some: tuple[str, ...]) -> Fault | None:
         faults = case.client.ask("python_values", texts=list(some))

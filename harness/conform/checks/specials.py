@@ -104,6 +104,7 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
     for text, rule in product(sorted(texts, key=len), rules):
         case.n_inputs += 1
         if (fault := _fault(case, rule, text)) is not None:
+            case.begin_overtime()
             case.client.fresh()
             if _fault(case, rule, text) is not None:
                 raise case.smallest_fault(text, partial(_fault, case, rule), fault)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import count, cycle, islice, pairwise
 
 from harness.conform import questions
@@ -42,16 +43,14 @@ def state(case: Case) -> str:
         remarks.append(ask_all(case, first_texts, ("encode",)))
     case.client.fresh()
     texts = [text for text in texts_for(case, _TEXTS) if 0 < len(text) <= _LONGEST]
+    texts = case.affordable_part(texts, len(_calls(case)))
     first = case.client.digests(texts, _calls(case))
 
     def again(what: str, stage: Stage = "cache", where: str = "here", client: TargetClient = case.client) -> None:
+        fault = _changed(texts, first, client, where, what, stage)
         case.n_inputs += len(texts)
-        if (fault := _changed(texts, first, client, where, what, stage)) is None:
-            return
-        text = fault.text or ""
-        if stage == "cache" and case.has_wrong_ids(text, now := case.client.ids(text)):
-            raise case.explain(text, now, case.has_wrong_ids)
-        raise fault
+        if fault is not None:
+            raise case.in_overtime(partial(_explained, case, fault), fault) if stage == "cache" else fault
 
     list(case.client.ids_of_all(texts_for(case)[-_OTHERS:]))
     again(f"after {_OTHERS:,} other texts")
@@ -70,6 +69,13 @@ def state(case: Case) -> str:
     remarks += [_many_pieces(case), _held(case)]
     again("after many pieces")
     return joined(*remarks)
+
+
+def _explained(case: Case, fault: Fault) -> Fault:
+    """Return the fault of ids that are wrong now, or the given one of an answer that was another before."""
+    text = fault.text or ""
+    answer = case.client.ids(text)
+    return case.explain(text, answer, case.has_wrong_ids) if case.has_wrong_ids(text, answer) else fault
 
 
 def _calls(case: Case) -> list[str]:
@@ -104,8 +110,9 @@ def threads(case: Case) -> None:
     names = sorted(case.reference.model.special_tokens, key=len)[:2]
     texts = [text for text in texts_for(case, _THREADED_TEXTS) if 0 < len(text) <= _LONGEST]
     texts += [*(f"a {name} b" for name in names), prose(_LONGER, case.seed)]
-    batch = ["encode_batch"] * case.client.offers("encode_batch")
-    alone = case.client.digests(texts, _calls(case) + batch)
+    calls = _calls(case) + ["encode_batch"] * case.client.offers("encode_batch")
+    texts = case.affordable_part(texts, N_THREADS * len(calls))
+    alone = case.client.digests(texts, calls)
     if set(alone["encode"]) == {None}:
         raise NotAsked(f"encode refuses all of {len(texts):,} texts")
 
@@ -167,7 +174,7 @@ def _held(case: Case) -> str:
     """Raise a fault if equal calls leave memory or open files behind."""
     if not case.client.offers("held"):
         return "not asked: what equal calls leave in memory, since the target is not a Python object"
-    seconds = min(_HELD_SECONDS, case.client.limits.call_seconds / 4)
+    seconds = min(_HELD_SECONDS, case.client.seconds_a_call / 2)
     answer = case.client.ask("held", text="hello world", n_calls=HELD_CALLS, seconds_left=seconds)
     if isinstance(answer, Failed):
         raise Fault("memory", f"{HELD_CALLS:,} equal calls end in {answer}", text="hello world")

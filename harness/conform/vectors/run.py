@@ -10,7 +10,7 @@ import impls
 from harness.conform.case import Case
 from harness.conform.checks.catalogue import Check
 from harness.conform.client import TargetClient
-from harness.conform.run import run_target
+from harness.conform.run import SECONDS, run_target
 from harness.conform.vectors.file import BadVectors, Vector, Vectors, tokens_sha256
 from harness.conform.vectors.steps import KINDS
 from harness.conform.verdicts import ConformanceReport, Fault, NotAsked
@@ -18,7 +18,9 @@ from harness.data import load_model
 from harness.process.session import Failed
 
 
-def run(target: str, path: Path, vectors: Vectors, model: str, library: str | None = None) -> ConformanceReport:
+def run(
+    target: str, path: Path, vectors: Vectors, model: str, library: str | None = None, seconds: float = SECONDS
+) -> ConformanceReport:
     """Ask all cases and report, a verdict for each kind. `model` is what a target that needs one runs.
 
     Raises `NotLoadable`, `BadVectors` for a model of other tokens, and the errors of a missing model.
@@ -31,7 +33,7 @@ def run(target: str, path: Path, vectors: Vectors, model: str, library: str | No
         for kind, cases in by_kind.items()
         if cases
     ]
-    report = run_target(target, model, library, checks)
+    report = run_target(target, model, library, checks, seconds=seconds)
     report.reference, report.model = str(path), vectors.head.model
     return report
 

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from conform_target import Target
 
 import impls
+from harness.conform.verdicts import Incomplete
 from harness.process.limits import Limits
 from harness.process.protocol import read_answer
 from harness.process.session import FailedError
@@ -148,6 +150,19 @@ def test_the_environment_reaches_the_target() -> None:
 def test_a_slow_batch_is_asked_for_in_parts() -> None:
     with Target(TargetSpec.parse("well_behaved:Slow"), Limits(call_seconds=1)) as target:
         assert list(target.ids_of_all(["a"] * 8)) == [[0], [1], [2], [3], [4], [5], [6], [7]]
+
+
+def test_what_the_clock_cuts_is_incomplete_and_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.conform.client._GRACE_SECONDS", 0.5)
+    with target_of("well_behaved:Slow") as target:
+        target.begin_check(0.5)
+        began = time.monotonic()
+        with pytest.raises(Incomplete):
+            target.ask("encode_each", texts=["a"] * 3_000)  # ten minutes
+        with pytest.raises(Incomplete):
+            target.ask("decode", ids=[1])
+        assert time.monotonic() - began < 100
+        assert target.n_failures == 0
 
 
 # --- other languages ---------------------------------------------------------------------------------------

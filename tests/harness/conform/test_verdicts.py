@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from planted_state import WrongOnceInAThousand
 from planted_wrapper import Full, Right
 
 import impls
-from harness.conform import run
+from harness.conform import case, run
 from harness.conform.case import Case
 from harness.conform.checks.asking import ask_all
 from harness.conform.checks.catalogue import CHECKS
@@ -29,6 +30,7 @@ from harness.conform.verdicts import (
     overall,
 )
 from harness.outcome import Outcome
+from harness.process.limits import Limits
 from harness.process.protocol import ErrorResult
 from harness.process.session import Answer, Failed, FailedError
 from harness.targets import NotLoadable
@@ -83,7 +85,7 @@ def test_time_and_memory_out_of_proportion_are_found_and_families_not_timed_are_
 
     verdict = verdict_of(conform, "cost", refuses)
     assert verdict.status == "passed"
-    assert re.search("not timed, since it refuses them: .*runs of ' '", verdict.reason), verdict.reason
+    assert re.search("not timed, since it refuses them or is too slow: .*runs of ' '", verdict.reason), verdict.reason
 
 
 def test_a_target_that_always_dies_is_given_up_and_every_check_has_its_verdict(conform: Conform) -> None:
@@ -109,15 +111,32 @@ def test_a_wrong_answer_is_reported_though_the_target_does_not_start_again(confo
 
 
 def test_what_was_stopped_by_the_clock_is_incomplete(conform: Conform) -> None:
-    left = {"python-values", "special-tokens", "batch", "threads", "state", "bad-input", "memory"}
-    for verdict in conform(Full, *(check.name for check in CHECKS if check.name not in left), seconds=0.0).verdicts:
+    for verdict in conform(Full, *(check.name for check in CHECKS), seconds=0.0).verdicts:
         assert verdict.status == "incomplete", verdict.check
-        assert re.search(r"stopped by the clock after [\d,]+ ", verdict.reason), verdict.reason
+        assert re.search(r"stopped by the clock after 0 inputs", verdict.reason), verdict.reason
 
 
-def test_memory_is_not_judged_by_a_text_too_short_to_show_it(conform: Conform) -> None:
+@pytest.mark.parametrize(("wrong", "verdict"), [(False, "incomplete"), (True, "does not conform")])
+def test_a_slow_target_ends_in_time_failed_only_where_it_is_wrong(
+    conform: Conform, monkeypatch: pytest.MonkeyPatch, wrong: bool, verdict: str
+) -> None:
+    monkeypatch.setattr(case, "OVERTIME_SECONDS", 2.0)
+
+    def encode(self: Any, text: str, *options: Any, **named: Any) -> list[int]:
+        time.sleep(len(text) / 1_000)  # all checks together ask a thousand times more than it has time for
+        return Full.encode(self, text.lower() if wrong else text, *options, **named)
+
+    began = time.monotonic()
+    report = conform(type("Slow", (Full,), {"encode": encode}), *(check.name for check in CHECKS), seconds=6.0)
+    assert report.verdict.startswith(verdict), report
+    assert time.monotonic() - began < 60
+    assert any(verdict.reason.startswith("stopped by the clock after") for verdict in report.verdicts)
+
+
+def test_memory_is_not_judged_by_a_text_too_short_to_show_it(conform: Conform, monkeypatch: pytest.MonkeyPatch) -> None:
     hungry = answering(lambda operation, arguments: None)
-    (verdict,) = conform(Right, "memory", target=hungry, seconds=0.0).verdicts
+    monkeypatch.setattr(hungry, "limits", Limits(call_seconds=1e-4))
+    (verdict,) = conform(Right, "memory", target=hungry).verdicts
     assert (verdict.status, "62,500 characters" in verdict.reason) == ("incomplete", True), verdict.reason
 
 
