@@ -8,11 +8,11 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import inf
-from time import monotonic, process_time
+from time import process_time
 from typing import Any
 
 import impls
-from harness.conform.digests import DIGEST, Digests, digests, held, in_a_child
+from harness.conform.digests import DIGEST, Digests, digests, held, in_a_child, in_time
 from harness.conform.values import faults_of_values, from_threads
 from harness.failures import message_of, status_of
 
@@ -94,16 +94,13 @@ class ObjectAdapter:
     def encode_each(self, texts: list[str], seconds_left: float = inf, **options: Any) -> list[Any]:
         """Return the ids of each text, or its error, for as many texts as fit into the time, at least one."""
         found: list[Any] = []
-        deadline = monotonic() + seconds_left
-        for text in texts:
+        for text in in_time(texts, seconds_left):
             try:
                 found.append(self.answer("encode", {"text": text, **options}))
             except BaseException as error:
                 found.append(failure(error))
                 if found[-1]["status"] != "error":
                     break
-            if monotonic() > deadline:
-                break
         return found
 
     def digests(self, texts: list[str], calls: list[str], seconds_left: float = inf, where: str = "here") -> Digests:
@@ -113,10 +110,8 @@ class ObjectAdapter:
         """
         methods = {name: call if name in (*_OF_BYTES, "decode") else _listing(call) for name, call in self._methods()}
 
-        deadline = monotonic() + seconds_left if where == "here" else inf
-
         def answer(first: int = 0) -> Digests:
-            turned = digests(methods, texts[first:] + texts[:first], calls, deadline)
+            turned = digests(methods, texts[first:] + texts[:first], calls, seconds_left if where == "here" else inf)
             back = len(turned["encode"]) - first
             return {call: numbers[back:] + numbers[:back] for call, numbers in turned.items()}
 
@@ -135,16 +130,13 @@ class ObjectAdapter:
 
     def decoded(self, lists: list[list[int]], call: str = "decode", seconds_left: float = inf) -> list[int | None]:
         """Return the digest of what each list of ids decodes to, for as many as there is time for, at least one."""
-        found: list[int | None] = []
-        deadline = monotonic() + seconds_left
-        for ids in lists:
+        numbers: list[int | None] = []
+        for ids in in_time(lists, seconds_left):
             try:
-                found.append(DIGEST[call](self.methods[call](ids)))
+                numbers.append(DIGEST[call](self.methods[call](ids)))
             except Exception:
-                found.append(None)
-            if monotonic() > deadline:
-                break
-        return found
+                numbers.append(None)
+        return numbers
 
     def held(self, text: str, n_calls: int, seconds_left: float) -> dict[str, tuple[int, float, int]]:
         """Return for encode, decode and count what equal calls leave behind; see `digests.held`."""
@@ -264,18 +256,19 @@ def _options(methods: Mapping[str, Callable[..., Any]]) -> Iterator[str]:
         yield from (name for name in names if name in parameters)
 
 
+def _stated(target: Any, name: str) -> Any:
+    """Return the value of an attribute or of a method without arguments, None if there is none."""
+    value = getattr(target, name, None)
+    return value() if callable(value) else value
+
+
 def _n_vocab(target: Any) -> int | None:
     """Return the number of ids, if the object states it."""
-    for name in ("n_vocab", "vocab_size"):
-        found = getattr(target, name, None)
-        found = found() if callable(found) else found
-        if isinstance(found, int) and not isinstance(found, bool):
-            return found
-    return None
+    stated = (_stated(target, name) for name in ("n_vocab", "vocab_size"))
+    return next((value for value in stated if isinstance(value, int) and not isinstance(value, bool)), None)
 
 
 def _special_tokens(target: Any) -> dict[str, int]:
-    """Return special tokens by text, from an attribute or method `special_tokens`."""
-    found = getattr(target, "special_tokens", None)
-    found = found() if callable(found) else found
-    return {str(text): operator.index(i) for text, i in found.items()} if isinstance(found, Mapping) else {}
+    """Return special tokens by text, if the object states them."""
+    tokens = _stated(target, "special_tokens")
+    return {str(text): operator.index(i) for text, i in tokens.items()} if isinstance(tokens, Mapping) else {}

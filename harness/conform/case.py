@@ -52,9 +52,9 @@ class Case:
     client: TargetClient
     reference: Reference
     seed: int = 0
-    known: list[str] = field(default_factory=list)
+    known: dict[str, None] = field(default_factory=dict)
     """Small texts on which an earlier check failed."""
-    known_ids: list[tuple[int, ...]] = field(default_factory=list)
+    known_ids: dict[tuple[int, ...], None] = field(default_factory=dict)
     """Short lists of ids that an earlier check found wrongly decoded."""
     n_known: int = 0
     """How many wrong texts of the current check hold one of `known`."""
@@ -62,10 +62,12 @@ class Case:
     """How many inputs the current check has judged."""
     excused: list[str] = field(default_factory=list)
     """A few inputs on which target and reference behave alike, though neither as required."""
+    remarks: list[str] = field(default_factory=list)
+    """What the current check did not ask or judge, and why."""
 
     def begin(self, seconds: float) -> None:
         """Begin a check that may take `seconds`."""
-        self.n_inputs, self.n_known, self.excused = 0, 0, []
+        self.n_inputs, self.n_known, self.excused, self.remarks = 0, 0, [], []
         self.client.begin_check(seconds)
 
     def affordable(self, n_characters: int) -> bool:
@@ -82,9 +84,12 @@ class Case:
 
     def affordable_part(self, texts: list[str], n_times: int) -> list[str]:
         """Return the texts, or every second, fourth, … of them, if one request encodes each of them so many times."""
-        while len(texts) > 1 and not self.affordable(n_times * sum(map(len, texts))):
-            texts = texts[::2]
-        return texts
+        part = texts
+        while len(part) > 1 and not self.affordable(n_times * sum(map(len, part))):
+            part = part[::2]
+        if len(part) < len(texts):
+            self.remarks.append(f"{len(part):,} of {len(texts):,} texts, of a slow target")
+        return part
 
     def lacks(self, operation: str, **arguments: Any) -> str:
         """Return why the target does not have an operation after all, or an empty string.
@@ -179,7 +184,7 @@ class Case:
             return is_wrong(candidate, self.client.ids(candidate))
 
         before = list(self.client.history)
-        for small in self.known:
+        for small in list(self.known):
             if wrong(small) and (found := self._located(small, is_wrong)):
                 return found
         self.client.fresh()
@@ -213,24 +218,15 @@ class Case:
         if not is_wrong(text, answer):
             return None
         expected = self.reference.ids(text)
-        self._remember(text)
+        self.known[text] = None
         if isinstance(answer, list) and (answer == expected or isinstance(expected, Failed)):
             back = self.client.decode(answer)
             if back != text:
-                self.remember_ids(tuple(answer))
+                self.known_ids[tuple(answer)] = None
                 reason = f"the ids are right, but they decode to {answered(back)}"
                 wanted = answered(self.reference.back(text))
                 return Fault("decode", reason, text=text, ids=answer, expected=wanted, got=answered(back))
         return self._fault(*locate(text, answer, self.client, self.reference), text, answer)
-
-    def _remember(self, text: str) -> None:
-        if text not in self.known:
-            self.known.append(text)
-
-    def remember_ids(self, ids: tuple[int, ...]) -> None:
-        """Note ids that are decoded wrongly."""
-        if ids not in self.known_ids:
-            self.known_ids.append(ids)
 
     def _places(self, text: str) -> list[int]:
         """Return the characters of `text` at which the answers first and last differ."""
@@ -290,7 +286,7 @@ class Case:
         if self.reference.pieces(joined) == [earlier, text]:
             answer = ids_afresh(self.client, joined)
             if is_wrong(joined, answer):
-                self._remember(joined)
+                self.known[joined] = None
                 reason = f"each piece alone is right; after {expression(earlier)}, {expression(text)} gets other ids"
                 return self._fault("cache", reason, joined, answer)
         reason = f"right in a fresh process, wrong after {expression(earlier)}"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 from multiprocessing import get_context
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 from zlib import crc32
 
 Digests = dict[str, list[int | None]]
@@ -34,8 +34,20 @@ def of_text(text: str) -> int:
     return crc32(text.encode("utf-8", "surrogatepass"))
 
 
+T = TypeVar("T")
+
+
+def in_time(items: Iterable[T], seconds: float) -> Iterator[T]:
+    """Yield items until the time is over, at least one."""
+    deadline = monotonic() + seconds
+    for item in items:
+        yield item
+        if monotonic() > deadline:
+            return
+
+
 def digests(
-    methods: Methods, texts: Sequence[str], calls: Sequence[str], deadline: float = inf, errors: Errors = Exception
+    methods: Methods, texts: Sequence[str], calls: Sequence[str], seconds: float = inf, errors: Errors = Exception
 ) -> Digests:
     """Return the digests of these calls for as many texts as there is time for, at least one.
 
@@ -49,7 +61,7 @@ def digests(
         except errors:
             return None
 
-    for text in texts:
+    for text in in_time(texts, seconds):
         try:
             ids = methods["encode"](text)
             answers["encode"].append(of_ids(ids))
@@ -61,8 +73,6 @@ def digests(
                 answers[call].append(None if ids is None else digest(call, ids))
             elif call not in ("encode", "encode_batch"):
                 answers[call].append(digest(call, text))
-        if monotonic() > deadline:
-            break
     if "encode_batch" in calls:
         answers["encode_batch"] = _of_batch(methods["encode_batch"], texts[: len(answers["encode"])], errors)
     return answers

@@ -13,7 +13,7 @@ from harness.conform.checks.catalogue import CHECKS, Check
 from harness.conform.client import GaveUp, OpenSession, TargetClient
 from harness.conform.reference import Reference
 from harness.conform.verdicts import CheckVerdict, ConformanceReport, Fault, Incomplete, NotAsked, Status, mark_repeated
-from harness.conform.wording import escape_surrogates, joined
+from harness.conform.wording import escape_surrogates
 from harness.data import load_model
 from harness.outcome import Outcome
 from harness.process.limits import Limits
@@ -126,16 +126,20 @@ def _judged(check: Check, case: Case) -> tuple[Status, str]:
         return "not offered", check.not_offered or f"it has no {' and no '.join(missing)}"
     status: Status = "passed"
     try:
-        remark = check.run(case) or ""
+        check.run(case)
     except NotAsked as why:
         return "not asked", str(why)
     except Incomplete as why:
-        status, remark = "incomplete", str(why) or f"stopped by the clock after {case.n_inputs:,} inputs"
+        status = "incomplete"
+        case.remarks.insert(0, str(why) or f"stopped by the clock after {case.n_inputs:,} inputs")
     if case.n_known:
-        remark = joined(remark, f"{case.n_known:,} texts are wrong that hold a text found before")
+        case.remarks.append(f"{case.n_known:,} texts are wrong that hold a text found before")
     if status == "passed" and not case.n_inputs:
-        return "not asked", joined(remark, "no case was judged")
-    return ("same as reference" if status == "passed" and case.excused else status), remark
+        status = "not asked"
+        case.remarks.append("no case was judged")
+    if status == "passed" and case.excused:
+        status = "same as reference"
+    return status, "; ".join(dict.fromkeys(case.remarks))
 
 
 def choose(only: Collection[str]) -> list[Check]:

@@ -15,11 +15,6 @@ def has_surrogate(text: str) -> bool:
     return any(0xD800 <= ord(character) <= 0xDFFF for character in text)
 
 
-def joined(*remarks: str) -> str:
-    """Return the remarks that there are, each once, as one."""
-    return "; ".join(dict.fromkeys(filter(None, remarks)))
-
-
 def escape_surrogates(message: str) -> str:
     """Escape lone surrogates in a message of the target: JSON and XML cannot hold them."""
     return message.encode("utf-8", "backslashreplace").decode()

@@ -16,8 +16,8 @@ from harness.conform.case import Case
 from harness.conform.checks.batches import fault_of_batch
 from harness.conform.checks.derived import Call, fault_of
 from harness.conform.digests import CALLS, DIGEST, Digests, of_text
-from harness.conform.verdicts import Fault, Incomplete, NotAsked, Stage
-from harness.conform.wording import answered, expression, has_surrogate, joined
+from harness.conform.verdicts import Fault, Incomplete, Stage
+from harness.conform.wording import answered, expression, has_surrogate
 from harness.minimize import Budget, smallest_sequence
 from harness.process.session import Failed
 
@@ -33,30 +33,29 @@ Wrong = tuple[str, str, list[str]]
 
 def ask_all(
     case: Case, texts: Iterable[str], calls: Sequence[str] = CALLS, judged: Collection[str] = ("encode", *CALLS)
-) -> str:
-    """Ask every text by those of the calls that are offered; return a remark on what was not asked.
+) -> None:
+    """Ask every text by those of the calls that are offered.
 
     Raises the `Fault` of the smallest text of which a call in `judged` is wrong, unless it holds a text that an earlier
     check found wrong.
     """
     offered = [call for call in calls if call in ("encode", "decode") or case.client.offers(call)]
     wrong: list[Wrong] = []
-    n_asked = n_refused = 0
-    remark = ""
+    n_refused = 0
+    not_asked = ""
     pace = (0.0, 1)
     try:
         for group in case.client.groups(texts):
             longest = len(group[0])
             if len(group) == 1 and longest > case.reference.longest:
-                remark = f"texts of more than {case.reference.longest:,} characters: the reference is too slow"
+                not_asked = f"texts of more than {case.reference.longest:,} characters: the reference is too slow"
                 continue
             if longest > _LONG and pace[0] * (longest / pace[1]) ** 1.5 > _MOST_SECONDS:
-                remark = f"texts of more than {pace[1]:,} characters: one took {pace[0]:.1f} s"
+                not_asked = f"texts of more than {pace[1]:,} characters: one took {pace[0]:.1f} s"
                 break
             began = time.monotonic()
             for some, got in case.client.digests_of(group, offered):
                 expected = case.reference.digests(some, offered)
-                n_asked += len(some)
                 refused = expected["encode"].count(None) if "encode" in judged else 0
                 n_refused += refused
                 case.n_inputs += len(some) - refused
@@ -69,10 +68,10 @@ def ask_all(
         _raise_smallest(case, wrong)
         raise
     _raise_smallest(case, wrong)
-    if not n_asked and not remark:
-        raise NotAsked("there is no text to judge by")
-    both = f"{n_refused:,} texts that the reference refuses are not judged" if n_refused else ""
-    return joined(remark and f"not asked: {remark}", both)
+    if not_asked:
+        case.remarks.append(f"not asked: {not_asked}")
+    if n_refused:
+        case.remarks.append(f"{n_refused:,} texts that the reference refuses are not judged")
 
 
 def _wrong(texts: list[str], got: Digests, expected: Digests, judged: Collection[str]) -> Iterator[Wrong]:
@@ -123,11 +122,8 @@ _TRIALS, _SHRINK_SECONDS = 300, 5.0
 Ids = tuple[int, ...]
 
 
-def ask_lists(case: Case, lists: Iterable[Sequence[int]], call: str = "decode") -> str:
-    """Ask what lists of ids decode to; return a remark on those not judged.
-
-    Raises the fault of the first that is wrong.
-    """
+def ask_lists(case: Case, lists: Iterable[Sequence[int]], call: str = "decode") -> None:
+    """Ask what lists of ids decode to. Raises the fault of the first that is wrong."""
     n_refused, latest = 0, deque[Ids](maxlen=_LATEST)
     given, asked = tee(map(tuple, lists))
     for ids, number in zip(given, case.client.decoded(asked, call), strict=False):
@@ -139,7 +135,8 @@ def ask_lists(case: Case, lists: Iterable[Sequence[int]], call: str = "decode") 
             at_first = Fault("decode", reason, ids=list(ids), expected=answered(expected))
             raise case.in_overtime(partial(_explained, case, call, ids, latest), at_first)
         latest.append(ids)
-    return f"{n_refused:,} lists the reference refuses" if n_refused else ""
+    if n_refused:
+        case.remarks.append(f"{n_refused:,} lists the reference refuses")
 
 
 def _explained(case: Case, call: str, ids: Ids, latest: Iterable[Ids]) -> Fault:
@@ -159,7 +156,7 @@ def _explained(case: Case, call: str, ids: Ids, latest: Iterable[Ids]) -> Fault:
     case.client.fresh()
     if is_wrong(ids):
         small = smallest_sequence(ids, is_wrong, Budget(_TRIALS, _SHRINK_SECONDS))
-        case.remember_ids(small)
+        case.known_ids[small] = None
         for shown in (small, ids):
             case.client.fresh()
             if is_wrong(shown):

@@ -15,7 +15,7 @@ AFTER_BAD_INPUT = "after bad input an ordinary text gets other ids"
 SURROGATES = ("\ud83d", "a\ud83d", "\udc4d\ud83d", "\ud800" * 3)
 
 
-def bad_input(case: Case) -> str:
+def bad_input(case: Case) -> None:
     """Check unknown ids, lone surrogates and the empty text, and an ordinary one after each of them."""
     beyond = case.reference.model.vocab_size
     known = next(iter(case.reference.bytes_by_id))
@@ -29,7 +29,8 @@ def bad_input(case: Case) -> str:
     for text in ("", *SURROGATES):
         _encode(case, text)
         _encode_afterwards(case, text)
-    return f"{len(case.excused)} of {case.n_inputs} inputs are refused by both" if case.excused else ""
+    if case.excused:
+        case.remarks.append(f"{len(case.excused)} of {case.n_inputs} inputs are refused by both")
 
 
 def _is_refused(answer: object) -> bool:

@@ -15,9 +15,9 @@ class Check:
 
     name: str
     question: str
-    run: Callable[[Case], str | None]
-    """Count the judged inputs in `Case.n_inputs` and return a remark or nothing; raise `Fault`, `NotAsked` or `GaveUp`
-    unless all are right."""
+    run: Callable[[Case], None]
+    """Count the judged inputs in `Case.n_inputs` and note in `Case.remarks` what is not judged; raise `Fault`,
+    `NotAsked`, `Incomplete` or `GaveUp` unless all are right."""
     needs: tuple[str, ...] = ()
     """Operations beyond encode and decode that the check requires; of those joined by | one is enough."""
     not_offered: str = ""

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import partial
 from itertools import product, takewhile
 from math import log
-from typing import Any
 
 from harness.conform import questions
 from harness.conform.case import Case
@@ -32,13 +31,12 @@ Times = list[tuple[int, float]]
 """(characters, seconds) by size."""
 
 
-def cost(case: Case) -> str:
+def cost(case: Case) -> None:
     """Check that time grows no faster than n log n, over four sizes, on every family, or as the reference's does."""
     families = questions.costly()
     not_timed: list[str] = []
     for decoding, (name, text) in product((False, True), families.items()):
-        seconds_of = _seconds_of_decoding if decoding else _seconds_of_encoding
-        times = _times(case, text, seconds_of)
+        times = _times(case, text, partial(_seconds, case, decoding))
         what = f"decoding {name}" if decoding else name
         if len(times) < 2:
             not_timed.append(what)
@@ -46,28 +44,29 @@ def cost(case: Case) -> str:
         case.n_inputs += 1
         if _exponent(times) <= _MOST_EXPONENT:
             continue
-        times = _times(case, text, seconds_of, first=10)
+        times = _times(case, text, partial(_seconds, case, decoding), first=10)
         if (power := _exponent(times)) <= _MOST_EXPONENT:
             continue  # other work on the machine
-        known = _exponent(_times(case, text, partial(_reference_seconds, decoding)))
+        known = _exponent(_times(case, text, partial(_reference_seconds, case, decoding)))
         if power < known + 0.3:
             case.excused.append(f"{what}: length to the power of {power:.1f}, the reference {known:.1f}")
             continue
         shown = ", ".join(f"{seconds:.2g} s for {size:,}" for size, seconds in times)
         reason = f"on {what} time grows with length to the power of {power:.1f}: {shown} characters"
         raise Fault("resources", reason, text=text(times[-1][0], 0), expected="at most n log n", got=shown)
-    return f"not timed, since it refuses them or is too slow: {', '.join(not_timed)}" if not_timed else ""
+    if not_timed:
+        case.remarks.append(f"not timed, since it refuses them or is too slow: {', '.join(not_timed)}")
 
 
 def _times(
-    case: Case, text: Callable[[int, int], str], seconds_of: Callable[[Case, str], float | Failed], first: int = 0
+    case: Case, text: Callable[[int, int], str], seconds_of: Callable[[str], float | Failed], first: int = 0
 ) -> Times:
     """Return the least time of each size, each of new texts; up to a refusal, or until one takes long."""
     times: Times = []
     for size in takewhile(case.affordable, questions.COST_SIZES):
         taken = []
         for number in range(first, first + _TIMES):
-            seconds = seconds_of(case, text(size, number))
+            seconds = seconds_of(text(size, number))
             if isinstance(seconds, Failed):
                 return times
             taken.append(seconds)
@@ -87,23 +86,17 @@ def _exponent(times: Times) -> float:
     return log(slow / fast) / log(large / small)
 
 
-def _seconds_of_encoding(case: Case, text: str) -> float | Failed:
-    return _asked(case, "timed_encode", "encode", text=text)
-
-
-def _seconds_of_decoding(case: Case, text: str) -> float | Failed:
-    ids = case.reference.encode(text)
-    return ids if isinstance(ids, Failed) else _asked(case, "timed_decode", "decode", ids=ids)
-
-
-def _asked(case: Case, timed: str, untimed: str, **given: Any) -> float | Failed:
+def _seconds(case: Case, decoding: bool, text: str) -> float | Failed:
     """Return the processor time that the target reports of a call; else, until it answers."""
+    call, given = ("decode", {"ids": case.reference.encode(text)}) if decoding else ("encode", {"text": text})
+    if isinstance(refused := given.get("ids"), Failed):
+        return refused
     began = time.perf_counter()
-    answer = case.client.ask(timed if case.client.offers(timed) else untimed, **given)
+    answer = case.client.ask(f"timed_{call}" if case.client.offers(f"timed_{call}") else call, **given)
     return answer if isinstance(answer, Failed | float) else time.perf_counter() - began
 
 
-def _reference_seconds(decoding: bool, case: Case, text: str) -> float | Failed:
+def _reference_seconds(case: Case, decoding: bool, text: str) -> float | Failed:
     began = time.process_time()
     ids = case.reference.encode(text)
     if decoding and isinstance(ids, list):
@@ -112,7 +105,7 @@ def _reference_seconds(decoding: bool, case: Case, text: str) -> float | Failed:
     return ids if isinstance(ids, Failed) else time.process_time() - began
 
 
-def memory(case: Case) -> str:
+def memory(case: Case) -> None:
     """Check that a megabyte of text takes less than a thousand times its size on top of the process's memory before."""
     with case.client.another({}) as alone:
         alone.ids("hello world")
@@ -140,4 +133,4 @@ def memory(case: Case) -> str:
     reason = f"{more}, beside the {before / 1e6:.0f} MB of the process"
     if grown > MOST_BYTES_A_BYTE * n_bytes:
         raise Fault("resources", reason, text=text, expected=f"at most {MOST_BYTES_A_BYTE}", got=reason)
-    return reason
+    case.remarks.append(reason)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from harness.conform.case import Case
 from harness.conform.checks.over_texts import over, past_64k, texts_for
 from harness.conform.verdicts import Fault, NotAsked, NothingToCompare, Stage
-from harness.conform.wording import answered, expression, has_surrogate, joined
+from harness.conform.wording import answered, expression, has_surrogate
 from harness.generators.texts import RandomIds
 from harness.process.session import Failed
 from impls import Unsupported
@@ -76,11 +76,11 @@ def _is_as_good(case: Case, operation: str, ids: Sequence[int], expected: Any, g
     return all(b == a or (b[0] == b[1] and a[0] <= b[0] <= a[1] and not token.strip(b" ")) for token, a, b in each)
 
 
-def _ask(case: Case, texts: Sequence[str], calls_of: Callable[[str], Iterable[Call]]) -> str:
+def _ask(case: Case, texts: Sequence[str], calls_of: Callable[[str], Iterable[Call]]) -> None:
     def fault_of_text(text: str) -> Fault | None:
         return next(filter(None, (fault_of(case, call, text) for call in calls_of(text))), None)
 
-    return over(case, texts, fault_of_text)
+    over(case, texts, fault_of_text)
 
 
 # --- offsets ---------------------------------------------------------------------------------------------------
@@ -88,12 +88,12 @@ def _ask(case: Case, texts: Sequence[str], calls_of: Callable[[str], Iterable[Ca
 _N_OFFSETS = 400
 
 
-def offsets(case: Case) -> str:
+def offsets(case: Case) -> None:
     """Check `decode_with_offsets`, `encode_with_offsets`, or both, as offered."""
     special = [f"a {name} b" for name in sorted(case.reference.model.special_tokens)[:2]]
     texts = [*special, *sorted(texts_for(case)[::4], key=len)[: 4 * _N_OFFSETS : 4], *past_64k(case)[:1]]
     offered = [Call(name) for name in ("decode_with_offsets", "encode_with_offsets") if case.client.offers(name)]
-    return _ask(case, texts, lambda text: offered)
+    _ask(case, texts, lambda text: offered)
 
 
 # --- cuts and limits -------------------------------------------------------------------------------------------
@@ -108,11 +108,11 @@ _CUT_ELSEWHERE = ("a I'LL b", "a we'Ve", "שלום'vex", "1234567890", "a  \n\n 
 """Texts of which a part is split differently than within the whole."""
 
 
-def truncation(case: Case) -> str:
+def truncation(case: Case) -> None:
     """Check `truncate`, `fits` and `count` up to a limit: 0, 1, and below, at and above the number of ids."""
-    ways, refused = _ways(case)
+    ways = _ways(case)
     if not ways:
-        raise NotAsked("; ".join(refused))
+        raise NotAsked("; ".join(case.remarks))
     texts = (*_CUT_ELSEWHERE, *_cut_characters(case), *texts_for(case, _N_CUT), *past_64k(case))
 
     def calls(text: str) -> Iterator[Call]:
@@ -125,22 +125,21 @@ def truncation(case: Case) -> str:
             for way in ways if is_short else random.sample(ways, min(len(ways), _WAYS_OF_LONG)):
                 yield Call(way.operation, {_limit(way.operation): limit, **way.options})
 
-    remark = _ask(case, [text for text in texts if text and not has_surrogate(text)], calls)
-    return joined(*refused, remark)
+    _ask(case, [text for text in texts if text and not has_surrogate(text)], calls)
 
 
-def _ways(case: Case) -> tuple[list[Call], list[str]]:
-    """Return every offered operation with every combination of its options, and why others are not checked."""
+def _ways(case: Case) -> list[Call]:
+    """Return every offered operation with every combination of its options; note why others are not checked."""
     offers = case.client.offers
     sides = [{"side": side} for side in ("right", "left")] if offers("side") else [{}]
     wholes = [{"whole": whole} for whole in ("token", "character", "word")] if offers("whole") else [{}]
     ways = [Call("truncate", side | whole) for side, whole in product(sides, wholes) if offers("truncate")]
     ways += [Call("count")] * (offers("count") and offers("at_most")) + [Call("fits")] * offers("fits")
-    refused = {}
     for operation in dict.fromkeys(way.operation for way in ways):
         if why := case.lacks(operation, text="", **{_limit(operation): 1}):
-            refused[operation] = f"its {operation} takes other arguments: {why}"
-    return [way for way in ways if way.operation not in refused], list(refused.values())
+            case.remarks.append(f"its {operation} takes other arguments: {why}")
+            ways = [way for way in ways if way.operation != operation]
+    return ways
 
 
 def _limit(operation: str) -> str:
@@ -171,7 +170,7 @@ _BEGUN = (b"\xe2\x82", b"\xf0\x9f\x98", b"\xed\xa0", b"\xe0\x80", b"\xef\xbf\xbd
 Pushes = tuple[tuple[int, ...], ...]
 
 
-def streaming(case: Case) -> str:
+def streaming(case: Case) -> None:
     """Check what `decoder().push` returns for texts and for ids in any order, cut anywhere, and `finish` in the end.
 
     The reference's decoder says what is certain: what no further ids can change.
@@ -197,7 +196,7 @@ def streaming(case: Case) -> str:
     def one_by_one(pushes: Pushes) -> Iterator[Pushes]:
         yield tuple((i,) for pushed in pushes for i in pushed)
 
-    return over(case, list(_streams(case)), fault_of_pushes, one_by_one)
+    over(case, _streams(case), fault_of_pushes, one_by_one)
 
 
 def _streams(case: Case) -> Iterator[Pushes]:

@@ -14,7 +14,7 @@ from harness.conform.checks.derived import Call, fault_of
 from harness.conform.checks.over_texts import over, texts_for, without
 from harness.conform.digests import CALLS
 from harness.conform.verdicts import Fault, NotAsked
-from harness.conform.wording import expression, joined
+from harness.conform.wording import expression
 from harness.generators.texts import long_texts
 from harness.process.session import Failed
 
@@ -22,51 +22,51 @@ _KEPT_EXCEPTIONS = 20
 CODES: Collection[int] = range(questions.N_CODE_POINTS)
 
 
-def ids(case: Case) -> str:
+def ids(case: Case) -> None:
     """Check hard, sample and random texts, and texts of the model's tokens."""
-    return ask_all(case, texts_for(case), ("encode",))
+    ask_all(case, texts_for(case), ("encode",))
 
 
-def round_trip(case: Case) -> str:
+def round_trip(case: Case) -> None:
     """Check `decode(encode(text)) == text`, also for lone surrogates where the reference restores them."""
     texts = [*texts_for(case), "a\ud83d", "\ud83d\udc4d", "\udfff\ud800x"]
-    remark = ask_all(case, texts, ("decode",), judged=("decode",))
+    ask_all(case, texts, ("decode",), judged=("decode",))
     lost = [text for text in texts if case.reference.back(text) != text]
     case.excused += map(expression, lost[:_KEPT_EXCEPTIONS])
-    both = f"on {len(lost):,} of {len(texts):,} texts both fall short, in the same way" if lost else ""
-    return joined(both, remark)
+    if lost:
+        case.remarks.append(f"on {len(lost):,} of {len(texts):,} texts both fall short, in the same way")
 
 
-def code_points(case: Case) -> str:
+def code_points(case: Case) -> None:
     """Check every code point within a text (between letters, digits, after a space), at both its ends, and alone."""
-    remarks = [ask_all(case, questions.within(CODES), CALLS[:-1])]
-    if not case.client.offers("encode_each"):  # a request each
-        return "not asked: each code point first, last and alone, since the target has no encode_each"
-    remarks.append(ask_all(case, questions.at_both_ends(CODES), ("encode",)))
-    remarks.append(ask_all(case, questions.alone(CODES), ("encode", "count", "encode_batch")))
-    return joined(*remarks)
+    ask_all(case, questions.within(CODES), CALLS[:-1])
+    if case.client.offers("encode_each"):
+        ask_all(case, questions.at_both_ends(CODES), ("encode",))
+        ask_all(case, questions.alone(CODES), ("encode", "count", "encode_batch"))
+    else:  # a request each
+        case.remarks.append("not asked: each code point first, last and alone, since the target has no encode_each")
 
 
-def transitions(case: Case) -> str:
+def transitions(case: Case) -> None:
     """Check every transition of the pattern's automaton, at the start, in the middle and at the end of a text."""
     texts = list(dict.fromkeys(pattern.transitions(case.reference.model)))
     if case.client.offers("pieces"):
         over(case, texts[:: max(1, len(texts) // 500)], partial(fault_of, case, Call("pieces")))
-    return ask_all(case, texts)
+    ask_all(case, texts)
 
 
-def lengths(case: Case) -> str:
+def lengths(case: Case) -> None:
     """Check single pieces of every length class, merged as late as can be, and texts of every length."""
     calls = ("encode", "decode", "count", "encode_array", "encode_batch")
     model, seed, specials = case.reference.model, case.seed, case.reference.model.whole_token_ids
     texts = chain(questions.lengths(seed), long_texts(model, seed).values())
-    remarks = [ask_all(case, questions.pieces(model, seed), calls), ask_all(case, without(specials, texts), calls)]
-    return joined(*remarks)
+    ask_all(case, questions.pieces(model, seed), calls)
+    ask_all(case, without(specials, texts), calls)
 
 
-def spellings(case: Case) -> str:
+def spellings(case: Case) -> None:
     """Check other spellings of characters, line ends and marks, in texts of a few to a million characters."""
-    return ask_all(case, without(case.reference.model.whole_token_ids, questions.spellings(case.seed)))
+    ask_all(case, without(case.reference.model.whole_token_ids, questions.spellings(case.seed)))
 
 
 _N_LOOKED_AT = 60

@@ -10,7 +10,7 @@ from typing import Any
 from harness.conform.case import Case
 from harness.conform.checks.over_texts import over, texts_for
 from harness.conform.verdicts import Fault, NotAsked, NothingToCompare
-from harness.conform.wording import expression, joined
+from harness.conform.wording import expression
 from harness.generators.texts import prose
 from harness.process.session import Failed
 
@@ -28,7 +28,7 @@ Step = tuple[Any, ...]
 """("append", object, text), ("replace", object, start, stop, text) or ("copy", object), which makes the next object."""
 
 
-def incremental(case: Case) -> str:
+def incremental(case: Case) -> None:
     """Check the ids of every object after every step, and that no text appended later changes what it called stable."""
     begun = ("append", 0, "ab")
     if why := case.lacks("incremental", steps=[begun]):
@@ -38,8 +38,8 @@ def incremental(case: Case) -> str:
     texts = [text for text in texts_for(case) if 1 < len(text) <= _MOST_CHARACTERS]
     texts = texts[:: max(1, len(texts) // _N_TEXTS)]
     long = filter(case.can_ask, [prose(_LONG, case.seed + 10)])
-    remark = over(case, [*texts[:_FEW], *long, *texts[_FEW:]], partial(_fault, case, has))
-    return joined(remark, *(f"no {name}" for name in ("replace", "copy") if name not in has))
+    case.remarks += [f"no {name}" for name in ("replace", "copy") if name not in has]
+    over(case, [*texts[:_FEW], *long, *texts[_FEW:]], partial(_fault, case, has))
 
 
 def _steps(text: str, has: set[str]) -> Iterator[tuple[Step, list[str]]]:

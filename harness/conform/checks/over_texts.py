@@ -49,8 +49,8 @@ def over(
     inputs: Iterable[S],
     fault_of: Callable[[S], Fault | None],
     simpler: Callable[[S], Iterable[S]] = lambda given: (),
-) -> str:
-    """Judge all inputs, and return a remark if some could not be compared.
+) -> None:
+    """Judge all inputs.
 
     Raises the fault of the smallest input found within the first wrong one, or within a wrong one of `simpler`;
     `NotAsked` if no input could be compared.
@@ -66,7 +66,7 @@ def over(
         case.n_inputs += 1
         if fault is not None:
             raise case.smallest_fault(given, fault_of, fault, simpler(given))
-    left_out = f"{n_left_out:,} of {n_judged:,} inputs could not be compared" if n_left_out else ""
-    if left_out and n_left_out == n_judged:
-        raise NotAsked(left_out)
-    return left_out
+    if n_left_out:
+        case.remarks.append(f"{n_left_out:,} of {n_judged:,} inputs could not be compared")
+        if n_left_out == n_judged:
+            raise NotAsked(case.remarks[-1])

@@ -15,7 +15,6 @@ from harness.conform.checks.batches import fault_of_batch
 from harness.conform.checks.derived import Call, fault_of
 from harness.conform.checks.over_texts import over, without
 from harness.conform.verdicts import Fault, NotAsked
-from harness.conform.wording import joined
 from harness.generators.alphabets import BESIDE
 from harness.generators.texts import prose
 from harness.process.session import Failed
@@ -29,7 +28,7 @@ _MOST_BESIDE = 3
 """Number of special tokens put beside every class of character, among them the shortest and the longest."""
 
 
-def special_tokens(case: Case) -> str:
+def special_tokens(case: Case) -> None:
     """Check that the text of a special token gives its special id with `allowed_special` and only then."""
     names = sorted(case.reference.model.special_tokens, key=lambda name: (len(name), name))
     if not names:
@@ -46,10 +45,11 @@ def special_tokens(case: Case) -> str:
         raise
     if case.client.offers("count") and not refuses:
         over(case, [f"a {name} b" for name in specials[:_MOST_BESIDE]], partial(fault_of, case, Call("count")))
-    remark = "refuses special text by default" if refuses else "reads special text as text"
-    if not case.client.offers("allowed_special") or not _heeds_options(case, specials[0]):
-        return f"{remark}; takes no allowed_special"
-    return joined(remark, _by_the_rules(case, specials, around))
+    case.remarks.append("refuses special text by default" if refuses else "reads special text as text")
+    if case.client.offers("allowed_special") and _heeds_options(case, specials[0]):
+        _by_the_rules(case, specials, around)
+    else:
+        case.remarks.append("takes no allowed_special")
 
 
 def texts_around(specials: Sequence[str]) -> Iterator[str]:
@@ -93,10 +93,10 @@ def _of_special(case: Case, text: str | None) -> bool:
     return other != (text or "") and not case.has_wrong_ids(other, case.client.ids(other))
 
 
-def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> str:
+def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> None:
     """Raise a fault with the smallest text that is wrong when special tokens are allowed or refused by option.
 
-    All texts are encoded one by one, and then in a batch; returns a remark if `encode_batch` refuses the options.
+    All texts are encoded one by one, and then in a batch.
     """
     first = list(specials[:1])
     rules: list[Rule] = [("all", []), ([], []), (first, []), ([], "all"), ([], first)]
@@ -113,16 +113,14 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
             fault.reason = AFTER_BAD_INPUT if was_refused else how
             raise fault
         was_refused = isinstance(case.reference.encode(text, *rule), Failed)
-    remarks = [_batch(case, rule, texts) for rule in rules if case.client.offers("encode_batch")]
-    return next(filter(None, remarks), "")
-
-
-def _batch(case: Case, rule: Rule, texts: Sequence[str]) -> str:
-    """Raise a fault if a batch has other ids than its texts by a rule; return a remark if it refuses the options."""
-    right = tuple(text for text in texts if not isinstance(case.reference.encode(text, *rule), Failed))
-    if why := case.lacks("encode_batch", texts=list(right[:1]), **_options(rule)):
-        return f"encode_batch with {_worded(rule)} is refused: {why}"
-    return over(case, [right], partial(fault_of_batch, case, **_options(rule)))
+    refused: list[str] = []
+    for rule in rules if case.client.offers("encode_batch") else ():
+        right = tuple(text for text in texts if not isinstance(case.reference.encode(text, *rule), Failed))
+        if why := case.lacks("encode_batch", texts=list(right[:1]), **_options(rule)):
+            refused.append(f"encode_batch with {_worded(rule)} is refused: {why}")
+        else:
+            over(case, [right], partial(fault_of_batch, case, **_options(rule)))
+    case.remarks += refused[:1]
 
 
 def _fault(case: Case, rule: Rule, text: str) -> Fault | None:

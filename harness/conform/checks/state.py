@@ -14,7 +14,7 @@ from harness.conform.checks.over_texts import texts_for
 from harness.conform.client import TargetClient
 from harness.conform.digests import CALLS, Digests
 from harness.conform.verdicts import Fault, NotAsked, Stage
-from harness.conform.wording import expression, joined
+from harness.conform.wording import expression
 from harness.generators.texts import prose
 from harness.process.session import Failed
 
@@ -35,12 +35,11 @@ _MOST_BYTES_A_CALL, _MOST_FILES = 60.0, 8
 _HELD_SECONDS = 15.0
 
 
-def state(case: Case) -> str:
+def state(case: Case) -> None:
     """Check a text again after others, a batch, errors, many pieces, in other threads and processes."""
-    remarks: list[str] = []
     for first_texts in (questions.in_turn(case.seed), questions.alike(case.seed)):
         case.client.fresh()
-        remarks.append(ask_all(case, first_texts, ("encode",)))
+        ask_all(case, first_texts, ("encode",))
     case.client.fresh()
     texts = [text for text in texts_for(case, _TEXTS) if 0 < len(text) <= _LONGEST]
     texts = case.affordable_part(texts, len(_calls(case)))
@@ -63,12 +62,12 @@ def state(case: Case) -> str:
         again("in another thread", "threads", "thread")
         again("in a child that was forked after the first call", "process", "child")
     else:
-        remarks.append("not asked: threads and a forked child, since the target is not a Python object")
+        case.remarks.append("not asked: threads and a forked child, since the target is not a Python object")
     with case.client.another({"PYTHONHASHSEED": HASH_SEED}) as other:
         again(f"in another process (PYTHONHASHSEED={HASH_SEED})", "determinism", client=other)
-    remarks += [_many_pieces(case), _held(case)]
+    _many_pieces(case)
+    _held(case)
     again("after many pieces")
-    return joined(*remarks)
 
 
 def _explained(case: Case, fault: Fault) -> Fault:
@@ -145,10 +144,12 @@ def _errors(case: Case) -> Iterator[None]:
     yield
 
 
-def _many_pieces(case: Case) -> str:
+def _many_pieces(case: Case) -> None:
     """Ask a million distinct pieces of one process, fewer of a slow target."""
     speed = case.client.characters_per_second or _ALL_PIECES_AT
     n_pieces = questions.N_PIECES if speed >= _ALL_PIECES_AT else int(questions.N_PIECES * speed / _ALL_PIECES_AT)
+    if n_pieces < questions.N_PIECES:
+        case.remarks.append(f"{n_pieces:,} of {questions.N_PIECES:,} pieces, of a slow target")
     before, texts, n_asked = _pace(case), questions.many_pieces(n_pieces), 0
     while some := list(islice(texts, _BETWEEN)):
         ask_all(case, some, ("encode",))
@@ -158,7 +159,6 @@ def _many_pieces(case: Case) -> str:
             if after > _SLOWER * (afresh := _pace(case)):
                 then = f"{after * 1e6:,.0f} µs after {n_asked:,} others"
                 raise Fault("resources", f"a text takes {then}, {afresh * 1e6:,.0f} µs in a fresh process")
-    return f"{n_pieces:,} of {questions.N_PIECES:,} pieces, of a slow target" if n_pieces < questions.N_PIECES else ""
 
 
 def _pace(case: Case) -> float:
@@ -170,10 +170,11 @@ def _pace(case: Case) -> float:
     return min((seconds for seconds in times if not isinstance(seconds, Failed)), default=0.0)
 
 
-def _held(case: Case) -> str:
+def _held(case: Case) -> None:
     """Raise a fault if equal calls leave memory or open files behind."""
     if not case.client.offers("held"):
-        return "not asked: what equal calls leave in memory, since the target is not a Python object"
+        case.remarks.append("not asked: what equal calls leave in memory, since the target is not a Python object")
+        return
     seconds = min(_HELD_SECONDS, case.client.seconds_a_call / 2)
     answer = case.client.ask("held", text="hello world", n_calls=HELD_CALLS, seconds_left=seconds)
     if isinstance(answer, Failed):
@@ -186,4 +187,5 @@ def _held(case: Case) -> str:
             raise Fault("memory", reason, text="hello world", expected="none", got=f"{n_bytes:,.0f} bytes")
         if n_files > _MOST_FILES:
             raise Fault("memory", f"{n:,} equal calls of {call} leave {n_files:,} files open", text="hello world")
-    return f"memory after {min(few):,} of {HELD_CALLS:,} equal calls, of a slow target" if few else ""
+    if few:
+        case.remarks.append(f"memory after {min(few):,} of {HELD_CALLS:,} equal calls, of a slow target")

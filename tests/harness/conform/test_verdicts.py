@@ -16,7 +16,7 @@ from planted_wrapper import Full, Right
 import impls
 from harness.conform import case, run
 from harness.conform.case import Case
-from harness.conform.checks.asking import ask_all
+from harness.conform.checks import encoding as encoding_checks
 from harness.conform.checks.catalogue import CHECKS
 from harness.conform.client import TargetClient
 from harness.conform.reference import Reference
@@ -24,7 +24,6 @@ from harness.conform.verdicts import (
     CheckVerdict,
     ConformanceReport,
     FailingInput,
-    NotAsked,
     Stage,
     mark_repeated,
     overall,
@@ -184,10 +183,10 @@ def test_texts_that_the_reference_refuses_are_not_judged_but_no_reason_to_die(co
     assert grown.status == "passed", grown.reason
 
 
-def test_no_text_passes_no_check(planted_model: Any) -> None:
-    client = TargetClient(lambda environment: InProcess(Right, environment))
-    with client, pytest.raises(NotAsked, match="no text"):
-        ask_all(Case(client, Reference("tiktoken", "planted", planted_model)), [])
+def test_no_text_passes_no_check(conform: Conform, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoding_checks, "texts_for", lambda case: [])
+    (verdict,) = conform(Right, "ids").verdicts
+    assert (verdict.status, verdict.reason) == ("not asked", "no case was judged")
 
 
 def test_a_fault_that_comes_and_goes_on_the_first_text_of_a_process_is_intermittent(planted_model: impls.Model) -> None:
