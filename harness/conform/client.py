@@ -186,7 +186,7 @@ class TargetClient:
         """Yield the target's ids of each text, in order; many texts share one request."""
         for group in self.groups(texts):
             began = time.perf_counter()
-            answers = self._each(group) if self.offers("encode_each") and len(group) > 1 else list(map(self.ids, group))
+            answers = self._each(group) if len(group) > 1 else list(map(self.ids, group))
             self._note_speed(sum(map(len, group)), time.perf_counter() - began)
             yield from answers
 
@@ -207,22 +207,23 @@ class TargetClient:
             yield group
 
     def _each(self, texts: list[str]) -> list[Answer]:
-        """Return the ids of each text, of which the target answers as many in one request as it has time for.
-
-        Where one of them ends the process, they are sent singly.
-        """
+        """Return the ids of each text; where one of them ends the process, the others are sent singly."""
         answers: list[Answer] = []
-        while left := texts[len(answers) :]:
-            part = self.ask("encode_each", texts=left, seconds_left=self.seconds_a_call)
-            some = [] if isinstance(part, Failed) else [Failed.by(a) if isinstance(a, ErrorResult) else a for a in part]
-            ended = next((a for a in some if isinstance(a, Failed) and a.outcome.ends_process), None)
-            if ended is not None:
-                self._noted(ended)
-            if ended is not None or not 0 < len(some) <= len(left):
-                return [self.ids(text) for text in texts]
+        while (left := texts[len(answers) :]) and (part := self._some("encode_each", texts=left)):
+            some = [Failed.by(answer) if isinstance(answer, ErrorResult) else answer for answer in part]
+            if ended := [answer for answer in some if isinstance(answer, Failed) and answer.outcome.ends_process]:
+                self._noted(ended[0])
+                break
             answers += some
-        self.history += texts
-        return answers
+            self.history += left[: len(some)]
+        return answers + list(map(self.ids, texts[len(answers) :]))
+
+    def _some(self, operation: str, **arguments: Any) -> Any:
+        """Return the answers to as many of the items as the target has time for; None where it has not one."""
+        if not self.offers(operation):
+            return None
+        part = self.ask(operation, seconds_left=self.seconds_a_call, **arguments)
+        return None if isinstance(part, Failed) else part
 
     def _note_speed(self, n_characters: int, seconds: float) -> None:
         if n_characters >= _FEWEST_CHARACTERS:
@@ -240,18 +241,16 @@ class TargetClient:
     def digests_of(self, group: list[str], calls: Sequence[str]) -> Iterator[tuple[list[str], Digests]]:
         """Yield some of the texts at a time with their digests; these are computed here where the target does not."""
         while group:
-            part, began = None, time.perf_counter()
-            if self.offers("digests"):
-                part = self.ask("digests", texts=group, calls=calls, seconds_left=self.seconds_a_call)
-            if part is None or isinstance(part, Failed):  # one text ended the process: send them singly
-                part = self._digests_here(group, calls)
+            began = time.perf_counter()
+            if part := self._some("digests", texts=group, calls=calls):
+                texts = group[: len(part["encode"])]
+                self.history += texts
+                self._note_speed(sum(map(len, texts)), time.perf_counter() - began)
             else:
-                self.history += (answered := group[: len(part["encode"])])
-                self._note_speed(sum(map(len, answered)), time.perf_counter() - began)
+                texts, part = group, self._digests_here(group, calls)
             del self.history[:-_MOST_REMEMBERED]
-            n_answered = len(part["encode"])
-            yield group[:n_answered], part
-            group = group[n_answered:]
+            yield texts, part
+            group = group[len(texts) :]
 
     def digests_elsewhere(self, texts: Sequence[str], calls: Sequence[str], where: str) -> Digests | Failed:
         """Return the digests of all texts from other threads or a child of the process; see PROTOCOL.md."""
@@ -275,10 +274,7 @@ class TargetClient:
         """Yield the digest of what each list of ids decodes to, by `decode` or `decode_bytes`."""
         lists = iter(lists)
         while some := list(islice(lists, _REQUEST_TEXTS)):
-            while self.offers("decoded") and some:
-                part = self.ask("decoded", lists=some, call=call, seconds_left=self.seconds_a_call)
-                if isinstance(part, Failed):
-                    break
+            while some and (part := self._some("decoded", lists=some, call=call)):
                 yield from part
                 some = some[len(part) :]
             answers = (self.ask(call, ids=ids) for ids in some)

@@ -22,7 +22,7 @@ from harness.targets import DEFAULT_MODEL, NotLoadable, TargetSpec
 from impls.core.errors import UnknownName
 
 LIMITS = Limits(start_seconds=60.0, call_seconds=60.0)
-"""The default limits of a target."""
+"""The limits of a target."""
 SECONDS = 1800.0
 """The time for all checks. Counts, not seconds, decide what is asked; a check that its share cuts is incomplete."""
 _SHARES = 3
@@ -31,24 +31,24 @@ _SHARES = 3
 
 def run(
     target: str, reference: str = "tiktoken", model: str = DEFAULT_MODEL, *, library: str | None = None,
-    only: Collection[str] = (), limits: Limits = LIMITS, **options: Any,
+    only: Collection[str] = (), **options: Any,
 ) -> ConformanceReport:  # fmt: skip
     """Check `target` against `reference` over `model`; the arguments are those of `bpebench conform`.
 
     `options` are those of `run_checks`. Raises `NotLoadable`, and the errors of an unknown name or a missing model.
     """
     checks, other = choose(only), Reference(reference, model, load_model(model))
-    return run_target(target, model, library, checks, other, limits=limits, **options)
+    return run_target(target, model, library, checks, other, **options)
 
 
 def run_target(
     target: str, model: str, library: str | None, checks: Sequence[Check], reference: Reference | None = None,
-    *, limits: Limits = LIMITS, **options: Any,
+    **options: Any,
 ) -> ConformanceReport:  # fmt: skip
     """Run checks on a target by its name; the options are those of `run_checks`. Raises `NotLoadable`."""
     try:
         spec = TargetSpec.parse(target, library, model)
-        session = partial(Session, spec.command(), limits)
+        session = partial(Session, spec.command(), LIMITS)
         report = run_checks(session, reference, checks, **options)
     except NotLoadable as error:
         named = error.reason.startswith((target, target.partition(":")[0]))
