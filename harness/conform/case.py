@@ -76,7 +76,7 @@ class Case:
             for more in range(_TIMES):
                 list(self.client.ids_of_all([prose(_TIMED, self.seed + more)]))
         speed = self.client.characters_per_second
-        return not speed or n_characters / speed < self.client.seconds_a_call
+        return not speed or n_characters / speed < self.client.limits.call_seconds / 2
 
     def can_ask(self, text: str) -> bool:
         """Return whether target and reference are fast enough for a text of this length, among others."""

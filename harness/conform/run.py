@@ -19,7 +19,7 @@ from harness.outcome import Outcome
 from harness.process.limits import Limits
 from harness.process.session import Session
 from harness.targets import DEFAULT_MODEL, NotLoadable, TargetSpec
-from impls.core.errors import UnknownName
+from impls.core.errors import UnknownName, plural
 
 LIMITS = Limits(start_seconds=60.0, call_seconds=60.0)
 """The limits of a target."""
@@ -126,6 +126,8 @@ def _judged(check: Check, case: Case) -> tuple[Status, str]:
         return "not offered", check.not_offered or f"it has no {' and no '.join(missing)}"
     status: Status = "passed"
     try:
+        if case.client.seconds_left <= 0:
+            raise Incomplete
         check.run(case)
     except NotAsked as why:
         return "not asked", str(why)
@@ -133,7 +135,7 @@ def _judged(check: Check, case: Case) -> tuple[Status, str]:
         status = "incomplete"
         case.remarks.insert(0, str(why) or f"stopped by the clock after {case.n_inputs:,} inputs")
     if case.n_known:
-        case.remarks.append(f"{case.n_known:,} texts are wrong that hold a text found before")
+        case.remarks.append(f"{plural(case.n_known, 'text is', 'texts are')} wrong that hold a text found before")
     if status == "passed" and not case.n_inputs:
         status = "not asked"
         case.remarks.append("no case was judged")

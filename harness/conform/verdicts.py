@@ -164,7 +164,7 @@ def overall(statuses: Mapping[str, str]) -> str:
         return "does not conform"
     if missing := [what for check, what in ESSENTIAL.items() if statuses.get(check) == "not asked"]:
         return f"not judged (the {missing[0]} not judged)"
-    if {"passed", "same as reference"}.isdisjoint(statuses.values()):
+    if {"passed", "same as reference", "incomplete"}.isdisjoint(statuses.values()):
         return "not judged (no check could judge anything)"
     if cut := [check for check, status in statuses.items() if status == "incomplete"]:
         return f"incomplete ({', '.join(cut)})"

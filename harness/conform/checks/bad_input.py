@@ -39,8 +39,8 @@ def _is_refused(answer: object) -> bool:
 
 def _decode(case: Case, ids: list[int]) -> None:
     """Raise a fault if unknown ids are neither refused nor decoded as the reference does."""
-    case.n_inputs += 1
     got, wanted = case.client.decode(ids), case.reference.decode(ids)
+    case.n_inputs += 1
     if got != wanted and not _is_refused(got):
         what = "ends the process:" if isinstance(got, Failed) else "must be an error, and decodes to"
         reason = f"an id that no token has {what} {answered(got)}"
@@ -49,8 +49,8 @@ def _decode(case: Case, ids: list[int]) -> None:
 
 def _encode(case: Case, text: str) -> None:
     """Raise a fault if the answer to a bad text is wrong; note it if both refuse the text."""
-    case.n_inputs += 1
     got, expected = case.client.ids(text), case.reference.ids(text)
+    case.n_inputs += 1
     if isinstance(got, Failed) and not _is_refused(got):
         reason = f"ends the process: {got}"
     elif isinstance(expected, Failed):

@@ -38,8 +38,8 @@ def _vocabulary(case: Case) -> None:
         if known != i:
             raise Fault("special tokens", f"it declares {text!r} with another id", text=text, expected=known, got=i)
     for i in sorted(by_id)[:: 1 + len(by_id) // _MOST_LONG] if case.client.offers("token_bytes") else ():
-        case.n_inputs += 1
         got = case.client.ask("token_bytes", token=i)
+        case.n_inputs += 1
         is_refused = isinstance(got, Failed) and not got.outcome.ends_process and i in model.whole_token_ids.values()
         if got != by_id[i] and not is_refused:
             raise Fault("vocabulary", f"token_bytes({i}) is wrong", ids=[i], expected=by_id[i], got=answered(got))

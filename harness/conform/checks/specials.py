@@ -102,8 +102,9 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
     rules: list[Rule] = [("all", []), ([], []), (first, []), ([], "all"), ([], first)]
     was_refused = False
     for text, rule in product(sorted(texts, key=len), rules):
+        fault = _fault(case, rule, text)
         case.n_inputs += 1
-        if (fault := _fault(case, rule, text)) is not None:
+        if fault is not None:
             case.begin_overtime()
             case.client.fresh()
             if _fault(case, rule, text) is not None:

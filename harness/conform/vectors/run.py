@@ -43,8 +43,9 @@ def _ask(cases: Sequence[Vector], case: Case) -> None:
     takes_allowed = case.client.offers("allowed_special")
     for vector in cases:
         if takes_allowed or not vector.allowed_special:
+            fault = _fault(case.client, vector, takes_allowed)
             case.n_inputs += 1
-            if (fault := _fault(case.client, vector, takes_allowed)) is not None:
+            if fault is not None:
                 raise fault
     if not takes_allowed:
         case.remarks.append(f"takes no allowed_special: {len(cases) - case.n_inputs:,} cases were not asked")

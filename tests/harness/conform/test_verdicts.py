@@ -256,6 +256,7 @@ def report_of(*verdicts: CheckVerdict) -> ConformanceReport:
         ("ids=same as reference round-trip=not asked", "not judged (the round trip was not judged)"),
         ("ids=same as reference cost=not asked round-trip=passed", "conforms"),
         ("ids=passed cost=incomplete round-trip=passed", "incomplete (cost)"),
+        ("ids=incomplete round-trip=incomplete cost=not asked", "incomplete (ids, round-trip)"),
         ("memory=passed", "the checks asked for passed"),
         ("ids=passed memory=failed", "does not conform"),
     ],
