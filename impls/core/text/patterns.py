@@ -11,8 +11,9 @@ expand to too many characters, and has a time limit for each text.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from typing import TypeVar
 
 import regex
 
@@ -20,6 +21,8 @@ from impls.core.arguments import wrong_type
 from impls.core.errors import InvalidPattern, UnknownName, plural
 from impls.core.text.stages import DROPS_MATCHES, DROPS_REST, drops_text, pattern_of
 from impls.core.text.unicode_16 import as_unicode_16, stand_ins
+
+T = TypeVar("T")
 
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _GPT2_014 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
@@ -178,11 +181,16 @@ class Splitter:
         return len(text)
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """Return the start and end of each piece of `text`, none of them empty."""
+        """Return the start and end of each piece of `text`, none of them empty.
+
+        Raise `InvalidPattern` for a text that the pattern takes too long on.
+        """
         text = as_unicode_16(text, *self.stages)
         spans = [(0, len(text))]
-        for expression, _ in self._compiled:
-            spans = [(at + a, at + b) for at, end in spans for a, b in _spans(expression, text[at:end]) if a < b]
+        for expression, trusted in self._compiled:
+            deadline = None if trusted else time.monotonic() + seconds_for(text)
+            parts = ((at, *span) for at, end in spans for span in _spans(expression, text[at:end], deadline))
+            spans = [(at + start, at + end) for at, start, end in parts if start < end]
         return spans
 
 
@@ -248,9 +256,19 @@ def _compile(expression: str) -> regex.Pattern[str]:
     return compiled
 
 
-def _spans(expression: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
+def _matches(
+    search: Callable[..., Iterable[T]], expression: regex.Pattern[str], text: str, deadline: float | None
+) -> list[T]:
+    """Return what a method of `expression` finds; raise `InvalidPattern` if it has not ended by the deadline."""
+    try:
+        return list(search(text, timeout=None if deadline is None else max(deadline - time.monotonic(), 0.001)))
+    except TimeoutError:
+        raise too_slow(pattern_of(expression.pattern), text) from None
+
+
+def _spans(expression: regex.Pattern[str], text: str, deadline: float | None) -> list[tuple[int, int]]:
     """Return the start and end of each piece of a stage."""
-    found = [match.span() for match in expression.finditer(text)]
+    found = [match.span() for match in _matches(expression.finditer, expression, text, deadline)]
     if expression.pattern.startswith(DROPS_MATCHES):
         ends = [0, *(at for span in found for at in span), len(text)]
         found = list(zip(ends[::2], ends[1::2], strict=True))
@@ -260,10 +278,7 @@ def _spans(expression: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
 def _cover(expression: regex.Pattern[str], text: str, deadline: float | None) -> list[str]:
     drops_matches = expression.pattern.startswith(DROPS_MATCHES)
     cut = expression.split if drops_matches else expression.findall
-    try:
-        parts: list[str] = cut(text, timeout=None if deadline is None else max(deadline - time.monotonic(), 0.001))
-    except TimeoutError:
-        raise too_slow(pattern_of(expression.pattern), text) from None
+    parts: list[str] = _matches(cut, expression, text, deadline)
     if not drops_matches and sum(map(len, parts)) != len(text) and not expression.pattern.startswith(DROPS_REST):
         position = 0
         for found in expression.finditer(text):

@@ -77,7 +77,8 @@ def test_a_text_that_can_be_matched_in_too_many_ways_is_given_up_with_the_patter
     monkeypatch.setattr("impls.core.text.patterns.LEAST_SECONDS", 0.2)
     tokenizer = impls.load(name, Model(tokens=BYTES, pattern=(MANY_WAYS,)))
     assert tokenizer.encode("aab!") == [*b"aab!"]
-    for encode in (tokenizer.encode, tokenizer.encode_array, lambda text: tokenizer.encode_batch([text, text])):
+    calls = (tokenizer.encode, tokenizer.encode_array, lambda text: tokenizer.encode_batch([text, text]))
+    for encode in (*calls, tokenizer.model.splitter.spans):
         with pytest.raises(
             InvalidPattern, match=r"^the pattern '\(\?:a\|aa\|aaa.* takes more than .* of 61 characters"
         ):
