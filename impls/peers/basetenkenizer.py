@@ -17,13 +17,12 @@ basetenkenizer = library("basetenkenizer", "basetenkenizer", "basetenkenizer")
 class Basetenkenizer(Peer):
     """`basetenkenizer.Tokenizer` over the model's tokenizer.json."""
 
-    name: ClassVar[str] = "basetenkenizer"
     summary: ClassVar[str] = "Rust: reads tokenizer.json, joins segments of chats"
 
     def _load(self, model: Model) -> Calls:
-        found = basetenkenizer.Tokenizer.from_json_str(any_json(self.name, model).decode())
+        tokenizer = basetenkenizer.Tokenizer.from_json_str(any_json(self.name, model).decode())
         return Calls(
-            encode=lambda text: found.encode(text).ids,
-            array=lambda text: found.encode(text).into_numpy()["ids"],
-            batch=on_pool(lambda texts: [encoding.ids for encoding in found.encode_batch(texts)], one=False),
+            encode=lambda text: tokenizer.encode(text).ids,
+            array=lambda text: tokenizer.encode(text).into_numpy()["ids"],
+            batch=on_pool(lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts)], one=False),
         )

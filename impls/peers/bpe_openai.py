@@ -22,11 +22,10 @@ _NAMES = ("cl100k_base", "o200k_base")
 class BpeOpenai(Peer):
     """`bpe_openai.Encoding` of the same name as the model."""
 
-    name: ClassVar[str] = "bpe-openai"
     summary: ClassVar[str] = "Rust: backtracking, tiktoken's interface; cl100k and o200k only"
 
     def _load(self, model: Model) -> Calls:
-        found = bpe_openai.get_encoding(require_public(self.name, model, _NAMES))
+        tokenizer = bpe_openai.get_encoding(require_public(self.name, model, _NAMES))
 
         def shorter(encode: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
             try:
@@ -35,7 +34,7 @@ class BpeOpenai(Peer):
                 raise Unsupported(self.name, f"it refuses long texts: {error}") from None
 
         return Calls(
-            encode=partial(shorter, found.encode_ordinary),
-            batch=on_several(lambda texts, n: shorter(found.encode_ordinary_batch, texts, num_threads=n)),
-            encode_bytes=found._encode_bytes,
+            encode=partial(shorter, tokenizer.encode_ordinary),
+            batch=on_several(lambda texts, n: shorter(tokenizer.encode_ordinary_batch, texts, num_threads=n)),
+            encode_bytes=tokenizer._encode_bytes,
         )

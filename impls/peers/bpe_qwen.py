@@ -24,7 +24,6 @@ bpe_qwen = library("bpe-qwen", "bpe-qwen", "bpe_qwen.bpe_qwen", alone=True)
 class BpeQwen(Peer):
     """`bpe_qwen.QwenTokenizer` over the model's vocabulary and merges."""
 
-    name: ClassVar[str] = "bpe-qwen"
     summary: ClassVar[str] = "Rust: backtracking; Qwen's pattern only"
 
     def _load(self, model: Model) -> Calls:
@@ -35,10 +34,10 @@ class BpeQwen(Peer):
         with file_of(f"#version: 0.2\n{merges}".encode(), "merges.txt") as path:
             folder = Path(path).parent
             folder.joinpath("vocab.json").write_text(json.dumps(parts["vocab"]))
-            found = bpe_qwen.QwenTokenizer(str(folder))
+            tokenizer = bpe_qwen.QwenTokenizer(str(folder))
         return Calls(
-            encode=found.encode,
-            array=lambda text: np.frombuffer(found.encode_bytes(text), np.uint32),
-            batch=on_several(found.encode_batch_parallel),
-            count=found.count_tokens,
+            encode=tokenizer.encode,
+            array=lambda text: np.frombuffer(tokenizer.encode_bytes(text), np.uint32),
+            batch=on_several(tokenizer.encode_batch_parallel),
+            count=tokenizer.count_tokens,
         )

@@ -23,7 +23,6 @@ _NO_LIMIT = 2**31
 class Bpeasy(Peer):
     """`bpeasy.train_bpe`."""
 
-    name: ClassVar[str] = "bpeasy"
     summary: ClassVar[str] = "Rust: trains only"
     no_encoder = "it encodes by way of tiktoken"
 

@@ -32,7 +32,6 @@ _THREADS = "FASTOKENS_BPE_THREADS"
 class Fastokens(Peer):
     """`fastokens.Tokenizer` over the model's ranks, or over its tokenizer.json."""
 
-    name: ClassVar[str] = "fastokens"
     summary: ClassVar[str] = "Rust: SIMD splitting, word cache, flat output"
     reads_sentencepiece = True
 
@@ -42,17 +41,17 @@ class Fastokens(Peer):
         is_dense = len(model.id_by_token) > max(model.id_by_token.values(), default=-1)
         if has_ranks(model) and is_dense and not underived_reason(model):
             with file_of(rank_file(model), "model.tiktoken") as path:
-                found = fastokens.Tokenizer.from_tiktoken(path, pattern=one_pattern_of(model), special_tokens={})
+                tokenizer = fastokens.Tokenizer.from_tiktoken(path, pattern=one_pattern_of(model), special_tokens={})
         else:
-            found = fastokens.Tokenizer.from_json_str(any_json(self.name, model).decode())
+            tokenizer = fastokens.Tokenizer.from_json_str(any_json(self.name, model).decode())
 
         def on_its_threads(call: Callable[[list[str]], T]) -> Callable[[list[str], int], T | None]:
             n_threads = int(os.environ.get(_THREADS) or rayon_threads())
             return lambda texts, threads: call(texts) if threads == n_threads else None
 
         return Calls(
-            encode=lambda text: found.encode_ordinary(text).ids,
-            array=lambda text: np.frombuffer(found.encode_batch_flat([text])[0], np.uint32),
-            batch=on_its_threads(lambda texts: [encoding.ids for encoding in found.encode_batch(texts)]),
-            ragged=on_its_threads(lambda texts: views(*found.encode_batch_flat(texts))),
+            encode=lambda text: tokenizer.encode_ordinary(text).ids,
+            array=lambda text: np.frombuffer(tokenizer.encode_batch_flat([text])[0], np.uint32),
+            batch=on_its_threads(lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts)]),
+            ragged=on_its_threads(lambda texts: views(*tokenizer.encode_batch_flat(texts))),
         )

@@ -24,14 +24,15 @@ _TIES = {"smallest": "smallest_pair_id", "largest": "largest_content"}
 class Ffbpe(Peer):
     """`ffbpe.BpeEncoder` over the model's merges, and `ffbpe.BpeTrainer`."""
 
-    name: ClassVar[str] = "ffbpe"
     summary: ClassVar[str] = "Rust: trains by two rules for ties; encodes"
 
     def _load(self, model: Model) -> Calls:
         pairs = listed_merges(self.name, model)
         merges = [(model.tokens[left], model.tokens[right]) for left, right in pairs]
-        found = ffbpe.BpeEncoder("byte", merges=merges, vocab=dict(model.id_by_token), pat_str=one_pattern_of(model))
-        return Calls(encode=found.encode, array=found.encode_to_numpy, decode=found.decode)
+        tokenizer = ffbpe.BpeEncoder(
+            "byte", merges=merges, vocab=dict(model.id_by_token), pat_str=one_pattern_of(model)
+        )
+        return Calls(encode=tokenizer.encode, array=tokenizer.encode_to_numpy, decode=tokenizer.decode)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -29,7 +29,6 @@ _LINE_END = str.maketrans("\n", "\v")
 class Gigabpe(Peer):
     """`gigabpe.train_bpe`."""
 
-    name: ClassVar[str] = "gigabpe"
     summary: ClassVar[str] = "Rust: trains only, from files"
     no_encoder = "it has no encoder"
 

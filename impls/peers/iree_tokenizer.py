@@ -19,16 +19,15 @@ iree_tokenizer = library("iree-tokenizer", "iree-tokenizer", "iree.tokenizer")
 class IreeTokenizer(Peer):
     """`iree.tokenizer.Tokenizer` over the model's tokenizer.json."""
 
-    name: ClassVar[str] = "iree-tokenizer"
     summary: ClassVar[str] = "C: streaming, bounded memory"
     surrogate_errors = (TypeError,)
 
     def _load(self, model: Model) -> Calls:
-        found = iree_tokenizer.Tokenizer.from_buffer(tokenizer_json(self.name, model))
+        tokenizer = iree_tokenizer.Tokenizer.from_buffer(tokenizer_json(self.name, model))
         return Calls(
-            encode=found.encode,
-            array=lambda text: found.encode_to_array(text).view(np.uint32),
-            batch=lambda texts, threads: found.encode_batch(texts) if threads == 1 else None,  # it releases the GIL
-            decode=found.decode,
+            encode=tokenizer.encode,
+            array=lambda text: tokenizer.encode_to_array(text).view(np.uint32),
+            batch=lambda texts, threads: tokenizer.encode_batch(texts) if threads == 1 else None,  # it releases the GIL
+            decode=tokenizer.decode,
             skips_unknown=True,
         )

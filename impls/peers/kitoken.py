@@ -18,16 +18,15 @@ kitoken = library("kitoken", "kitoken", "kitoken")
 class Kitoken(Peer):
     """`kitoken.Kitoken` over the model's rank file where it is a public one, else over its tokenizer.json."""
 
-    name: ClassVar[str] = "kitoken"
     summary: ClassVar[str] = "Rust: many formats, compact definitions"
     reads_sentencepiece = True
 
     def _load(self, model: Model) -> Calls:
-        found = self._over(model)
+        tokenizer = self._over(model)
         return Calls(
-            encode=found.encode,
-            batch=lambda texts, threads: found.encode_all(texts) if threads == 1 else None,  # it releases the GIL
-            decode_bytes=lambda ids: found.decode(ids, True),
+            encode=tokenizer.encode,
+            batch=lambda texts, threads: tokenizer.encode_all(texts) if threads == 1 else None,  # it releases the GIL
+            decode_bytes=lambda ids: tokenizer.decode(ids, True),
         )
 
     def _over(self, model: Model) -> Any:

@@ -29,7 +29,6 @@ _CLASSES = {NAMED["gpt2"]: "GPT2Tokenizer", NAMED["cl100k"]: "GPT4Tokenizer", NA
 class Mbpe(Peer):
     """`mbpe`'s tokenizer of the model's pattern over its ranks."""
 
-    name: ClassVar[str] = "mbpe"
     summary: ClassVar[str] = "Mojo: tiktoken's interface and rank files; three patterns"
     surrogate_errors = ()
 
@@ -39,7 +38,7 @@ class Mbpe(Peer):
             raise Unsupported(self.name, "it reads rank files, and splits by GPT-2's, cl100k's and o200k's patterns")
         if why := underived_reason(model):
             raise Unsupported(self.name, why)
-        found = getattr(mbpe, kind)()
+        tokenizer = getattr(mbpe, kind)()
         with file_of(rank_file(model), "model.tiktoken") as path:
-            found.load_tiktoken(path)
-        return Calls(encode=found.encode_ordinary, decode_bytes=found.decode_bytes, skips_unknown=True)
+            tokenizer.load_tiktoken(path)
+        return Calls(encode=tokenizer.encode_ordinary, decode_bytes=tokenizer.decode_bytes, skips_unknown=True)

@@ -17,18 +17,17 @@ rust = library("minibperust", "minibperust", "MiniBpeRust").rustminibpe
 class Minibperust(Peer):
     """`MiniBpeRust.rustminibpe.RustEncoder` over the model's merges."""
 
-    name: ClassVar[str] = "minibperust"
     summary: ClassVar[str] = "Rust: minbpe's models, piece cache"
 
     def _load(self, model: Model) -> Calls:
         merges, id_of_byte = merges_after_bytes(self.name, model)
         byte_of_id = sorted(range(256), key=id_of_byte.__getitem__)
         by_value = [(*(byte_of_id[i] if i < 256 else i for i in pair),) for pair in merges]
-        found = rust.RustEncoder(one_pattern_of(model), by_value)
+        tokenizer = rust.RustEncoder(one_pattern_of(model), by_value)
         if byte_of_id == list(range(256)):
-            return Calls(encode=found.encode_ordinary, batch=on_pool(found.encode_batch, one=False))
+            return Calls(encode=tokenizer.encode_ordinary, batch=on_pool(tokenizer.encode_batch, one=False))
         ids = [*id_of_byte, *range(256, len(model.tokens))].__getitem__
         return Calls(
-            encode=lambda text: list(map(ids, found.encode_ordinary(text))),
-            batch=on_pool(lambda texts: [list(map(ids, one)) for one in found.encode_batch(texts)], one=False),
+            encode=lambda text: list(map(ids, tokenizer.encode_ordinary(text))),
+            batch=on_pool(lambda texts: [list(map(ids, one)) for one in tokenizer.encode_batch(texts)], one=False),
         )

@@ -17,14 +17,13 @@ morpheme = library("morpheme", "morpheme", "morpheme")
 class Morpheme(Peer):
     """`morpheme.Tokenizer` over the model's tokenizer.json."""
 
-    name: ClassVar[str] = "morpheme"
     summary: ClassVar[str] = "Rust: reads tokenizer.json, gives offsets with ids"
     reads_sentencepiece = True
 
     def _load(self, model: Model) -> Calls:
-        found = morpheme.Tokenizer.from_str(any_json(self.name, model).decode())
+        tokenizer = morpheme.Tokenizer.from_str(any_json(self.name, model).decode())
         return Calls(
-            encode=lambda text: found.encode(text, False).ids,
-            batch=on_pool(lambda texts: [encoding.ids for encoding in found.encode_batch(texts, False)], one=False),
-            count=lambda text: int(found.count(text, False)),
+            encode=lambda text: tokenizer.encode(text, False).ids,
+            batch=on_pool(lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts, False)], one=False),
+            count=lambda text: int(tokenizer.count(text, False)),
         )

@@ -18,7 +18,6 @@ omnitoken = library("omnitoken", "omnitoken", "omnitoken")
 class Omnitoken(Peer):
     """`omnitoken.Tokenizer` over the model's tokenizer.json."""
 
-    name: ClassVar[str] = "omnitoken"
     summary: ClassVar[str] = "Rust: one automaton for several kinds of vocabulary; encodes only"
 
     def _load(self, model: Model) -> Calls:

@@ -69,7 +69,7 @@ def views(ids: Any, offsets: Any) -> Ragged:
 
 
 class Peer(Tokenizer):
-    """A third-party encoder over our model, or a trainer."""
+    """A third-party encoder over our model, or a trainer; a subclass in `impls/peers/a_b.py` has the name `a-b`."""
 
     kind: ClassVar[Literal["peer"]] = "peer"
     surrogate_errors: ClassVar[tuple[type[Exception], ...]] = (UnicodeEncodeError,)
@@ -77,6 +77,10 @@ class Peer(Tokenizer):
     """Whether `_load` takes a SentencePiece model that `has_plain_rules`; the library then gets original texts."""
     no_encoder: ClassVar[str] = ""
     """For a trainer, why it does not encode."""
+
+    def __init_subclass__(cls) -> None:
+        if "name" not in cls.__dict__:
+            cls.name = cls.__module__.rpartition(".")[2].replace("_", "-")
 
     def __init__(self, model: Model) -> None:
         self.normalizes = self.reads_sentencepiece and has_plain_rules(model)

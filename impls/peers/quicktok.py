@@ -21,15 +21,14 @@ _NAMES = {"cl100k_base": "cl100k_base", "o200k_base": "o200k_base", "llama3": "l
 class Quicktok(Peer):
     """`quicktok.Tokenizer` of the model's name."""
 
-    name: ClassVar[str] = "quicktok"
     summary: ClassVar[str] = "C++: backtracking, SIMD splitters; four vocabularies only"
     surrogate_errors = (TypeError,)
 
     def _load(self, model: Model) -> Calls:
-        found = require_public(self.name, model, tuple(_NAMES))
-        if found == "qwen" and model.normalization != "nfc":
+        name = require_public(self.name, model, tuple(_NAMES))
+        if name == "qwen" and model.normalization != "nfc":
             raise Unsupported(self.name, "it normalises by NFC with Qwen's vocabulary, and this model does not")
-        tokenizer = quicktok.Tokenizer(_NAMES[found])
+        tokenizer = quicktok.Tokenizer(_NAMES[name])
         return Calls(
             encode=tokenizer.encode_ordinary,
             array=lambda text: tokenizer.encode_batch([text], 1)[0],  # arrays come only in batches

@@ -18,14 +18,13 @@ riptoken = library("riptoken", "riptoken", "riptoken")
 class Riptoken(Peer):
     """`riptoken.CoreBPE` over the model's ranks."""
 
-    name: ClassVar[str] = "riptoken"
     summary: ClassVar[str] = "Rust: tiktoken's interface, merges by joined bytes"
 
     def _load(self, model: Model) -> Calls:
-        found = riptoken.CoreBPE(ranks_for(self.name, model), {}, one_pattern_of(model))
+        tokenizer = riptoken.CoreBPE(ranks_for(self.name, model), {}, one_pattern_of(model))
         return Calls(
-            encode=found.encode_ordinary,
-            batch=on_pool(found.encode_ordinary_batch, one=False),
-            decode_bytes=found.decode_bytes,
+            encode=tokenizer.encode_ordinary,
+            batch=on_pool(tokenizer.encode_ordinary_batch, one=False),
+            decode_bytes=tokenizer.decode_bytes,
             skips_unknown=True,
         )

@@ -25,17 +25,18 @@ _POOL: dict[str, str] = {}
 class RsBpe(Peer):
     """`rs_bpe`'s tokenizer of the same name as the model."""
 
-    name: ClassVar[str] = "rs-bpe"
     summary: ClassVar[str] = "Rust: backtracking; cl100k and o200k only"
 
     def _load(self, model: Model) -> Calls:
         name = require_public(self.name, model, _NAMES)
-        found = getattr(openai, name)()
+        tokenizer = getattr(openai, name)()
 
         def batch(texts: list[str], threads: int) -> Lists | None:
             if threads == 1 or _POOL.setdefault("model", name) != name:
                 return None
             sizes = {"min_batch_size": _LEAST_TEXTS, "chunk_size": _TEXTS_PER_TASK}  # those of its documentation
-            return found.encode_batch_parallel(texts, openai.ParallelOptions(**sizes, max_threads=threads))[0]
+            return tokenizer.encode_batch_parallel(texts, openai.ParallelOptions(**sizes, max_threads=threads))[0]
 
-        return Calls(encode=found.encode, batch=batch, count=found.count, decode=found.decode, skips_unknown=True)
+        return Calls(
+            encode=tokenizer.encode, batch=batch, count=tokenizer.count, decode=tokenizer.decode, skips_unknown=True
+        )

@@ -19,7 +19,6 @@ rustbpe = library("rustbpe", "rustbpe", "rustbpe")
 class Rustbpe(Peer):
     """`rustbpe.Tokenizer.train_from_iterator`."""
 
-    name: ClassVar[str] = "rustbpe"
     summary: ClassVar[str] = "Rust: trains only"
     no_encoder = "it has no way to load a model"
 

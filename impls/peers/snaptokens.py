@@ -23,19 +23,18 @@ _LONG = 1000
 class Snaptokens(Peer):
     """`snaptokens.Tokenizer` over the model's tokenizer.json."""
 
-    name: ClassVar[str] = "snaptokens"
     summary: ClassVar[str] = "Rust: hand-written splitters, word caches, flat output"
 
     def _load(self, model: Model) -> Calls:
         content = tokenizer_json(self.name, model, every_way=True, dense=True)
-        found = snaptokens.Tokenizer.from_json_str(content.decode())
+        tokenizer = snaptokens.Tokenizer.from_json_str(content.decode())
 
         def array(text: str) -> np.ndarray:
-            return np.frombuffer(found.encode_batch_flat([text])[0], np.uint32)
+            return np.frombuffer(tokenizer.encode_batch_flat([text])[0], np.uint32)
 
         return Calls(
-            encode=lambda text: found.encode(text).ids if len(text) < _LONG else array(text).tolist(),
+            encode=lambda text: tokenizer.encode(text).ids if len(text) < _LONG else array(text).tolist(),
             array=array,
-            batch=on_pool(lambda texts: as_lists(*views(*found.encode_batch_flat(texts)))),
-            ragged=on_pool(lambda texts: views(*found.encode_batch_flat(texts))),
+            batch=on_pool(lambda texts: as_lists(*views(*tokenizer.encode_batch_flat(texts)))),
+            ragged=on_pool(lambda texts: views(*tokenizer.encode_batch_flat(texts))),
         )

@@ -28,7 +28,6 @@ _END_OF_WORD = "</w>"
 class SubwordNmt(Peer):
     """`subword_nmt.learn_bpe.learn_bpe`."""
 
-    name: ClassVar[str] = "subword-nmt"
     summary: ClassVar[str] = "Python: the first trainer for words; trains only"
     no_encoder = "it gives subwords, not ids"
 

@@ -18,11 +18,10 @@ tinybpe = library("tinybpe", "tinybpe", "tinybpe")
 class Tinybpe(Peer):
     """`tinybpe.Tokenizer` over the model's merges and the ids of its bytes."""
 
-    name: ClassVar[str] = "tinybpe"
     summary: ClassVar[str] = "C: merges pieces that the package regex cuts"
 
     def _load(self, model: Model) -> Calls:
         merges, id_of_byte = merges_after_bytes(self.name, model)
         with warnings.catch_warnings(action="ignore"):  # it warns that there are no special tokens
-            found = tinybpe.Tokenizer(merges, bytes_maps=id_of_byte, pat_str=one_pattern_of(model))
-        return Calls(encode=found.encode_ordinary)
+            tokenizer = tinybpe.Tokenizer(merges, bytes_maps=id_of_byte, pat_str=one_pattern_of(model))
+        return Calls(encode=tokenizer.encode_ordinary)

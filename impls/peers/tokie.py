@@ -22,7 +22,6 @@ _PATTERNS = (NAMED["gpt2"], NAMED["cl100k"], NAMED["o200k"])
 class Tokie(Peer):
     """`tokie.Tokenizer` over the model's tokenizer.json."""
 
-    name: ClassVar[str] = "tokie"
     summary: ClassVar[str] = "Rust: backtracking, a splitter for each known pattern"
 
     def _load(self, model: Model) -> Calls:
@@ -33,11 +32,11 @@ class Tokie(Peer):
             gap = model.tokens.index(None)
             raise Unsupported(self.name, f"it numbers tokens without a gap, and this model has none with the id {gap}")
         with file_of(tokenizer_json(self.name, model), "tokenizer.json") as path:
-            found = tokie.Tokenizer.from_json(path)
+            tokenizer = tokie.Tokenizer.from_json(path)
         return Calls(
-            encode=lambda text: found.encode(text, False).ids,
-            batch=on_pool(lambda texts: [encoding.ids for encoding in found.encode_batch(texts, False)], one=False),
-            count=found.count_tokens,
-            encode_bytes=found.encode_bytes,
-            decode_bytes=found.decode_bytes,
+            encode=lambda text: tokenizer.encode(text, False).ids,
+            batch=on_pool(lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts, False)], one=False),
+            count=tokenizer.count_tokens,
+            encode_bytes=tokenizer.encode_bytes,
+            decode_bytes=tokenizer.decode_bytes,
         )

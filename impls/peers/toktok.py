@@ -22,17 +22,16 @@ _NAMES = ("cl100k_base", "o200k_base")
 class Toktok(Peer):
     """The tokenizer of `toktok` with the model's name."""
 
-    name: ClassVar[str] = "toktok"
     summary: ClassVar[str] = "Rust: backtracking, own splitters; cl100k and o200k only"
 
     def _load(self, model: Model) -> Calls:
-        found = toktok._encoding(require_public(self.name, model, _NAMES))
+        tokenizer = toktok._encoding(require_public(self.name, model, _NAMES))
         return Calls(
-            encode=found.encode_ordinary,
-            array=lambda text: np.frombuffer(found.encode_to_buffer(text, disallowed_special=()), np.uint32),
-            batch=on_several(lambda texts, threads: as_lists(*found.encode_batch_to_numpy(texts, threads))),
-            ragged=found.encode_batch_to_numpy,
-            count=found.count,
-            decode_bytes=found.decode_bytes,
+            encode=tokenizer.encode_ordinary,
+            array=lambda text: np.frombuffer(tokenizer.encode_to_buffer(text, disallowed_special=()), np.uint32),
+            batch=on_several(lambda texts, threads: as_lists(*tokenizer.encode_batch_to_numpy(texts, threads))),
+            ragged=tokenizer.encode_batch_to_numpy,
+            count=tokenizer.count,
+            decode_bytes=tokenizer.decode_bytes,
             skips_unknown=True,
         )

@@ -19,22 +19,21 @@ tuetoken = library("tuetoken", "tuetoken", "tuetoken")
 class Tuetoken(Peer):
     """`tuetoken.Tokenizer` over the model's tokenizer.json."""
 
-    name: ClassVar[str] = "tuetoken"
     summary: ClassVar[str] = "Rust: linear merging, buffers for arrays"
     reads_sentencepiece = True
 
     def _load(self, model: Model) -> Calls:
         with file_of(any_json(self.name, model), "tokenizer.json") as path:
-            found = tuetoken.Tokenizer(path)
+            tokenizer = tuetoken.Tokenizer(path)
 
         def ragged(texts: list[str], threads: int) -> Ragged:
-            buffers = found.encode_ordinary_to_buffer(texts, threads)
+            buffers = tokenizer.encode_ordinary_to_buffer(texts, threads)
             return buffers["data"], buffers["offsets"]
 
         return Calls(
-            encode=found.encode_ordinary,
-            array=lambda text: np.frombuffer(found.encode_to_bytes(text), np.uint32),
-            batch=found.encode_ordinary_batch,
+            encode=tokenizer.encode_ordinary,
+            array=lambda text: np.frombuffer(tokenizer.encode_to_bytes(text), np.uint32),
+            batch=tokenizer.encode_ordinary_batch,
             ragged=ragged,
-            count=found.count_tokens,
+            count=tokenizer.count_tokens,
         )

@@ -23,7 +23,6 @@ _CACHE = "WORDCHIPPER_CACHE_DIR"
 class Wordchipper(Peer):
     """`wordchipper.Tokenizer` of one of OpenAI's vocabularies, its special tokens switched off."""
 
-    name: ClassVar[str] = "wordchipper"
     summary: ClassVar[str] = "Rust: generated splitters; OpenAI's vocabularies only"
 
     def _load(self, model: Model) -> Calls:
@@ -32,10 +31,10 @@ class Wordchipper(Peer):
             file_of(rank_file(model), f"openai/{name}/{name}.tiktoken") as path,
             environment(_CACHE, str(Path(path).parents[2])),
         ):
-            found = wordchipper.Tokenizer.from_pretrained(name)
+            tokenizer = wordchipper.Tokenizer.from_pretrained(name)
         none = wordchipper.SpecialFilter.include_none()
         return Calls(
-            encode=lambda text: found.encode(text, none),
-            batch=on_pool(lambda texts: found.encode_batch(texts, none), one=False),
-            decode_bytes=found.decode_bytes if dict(found.specials) == dict(model.whole_token_ids) else None,
+            encode=lambda text: tokenizer.encode(text, none),
+            batch=on_pool(lambda texts: tokenizer.encode_batch(texts, none), one=False),
+            decode_bytes=tokenizer.decode_bytes if dict(tokenizer.specials) == dict(model.whole_token_ids) else None,
         )
