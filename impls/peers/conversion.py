@@ -23,7 +23,7 @@ from impls.core.text.stages import drops_text
 from impls.formats.known import KNOWN
 from impls.formats.sentencepiece_model import proto
 from impls.formats.tiktoken_ranks import digest_of, write_tiktoken_ranks
-from impls.formats.tokenizer_json import write_compact
+from impls.formats.tokenizer_json.writer import write_compact
 
 _PLAIN = {NAMED["gpt2-0.14"]: NAMED["gpt2"], NAMED["cl100k-0.14"]: NAMED["cl100k"]}
 
@@ -70,7 +70,7 @@ def tokenizer_json(name: str, model: Model, *, every_way: bool = False, dense: b
         raise Unsupported(name, why)
     if model.merge_rule == "concatenation" and not why:
         without |= {"merges": model.recovered_merges[0], "merge_rule": "pairs"}
-    content = _written(name, model.with_(**without))
+    content = write_compact(model.with_(**without))
     return _without_gaps(content) if dense else content
 
 
@@ -87,15 +87,15 @@ def has_plain_rules(model: Model) -> bool:
     return not rarer and rules.dummy_prefix == "always" and rules.spells_all
 
 
-def sentencepiece_json(name: str, model: Model) -> bytes:
+def sentencepiece_json(model: Model) -> bytes:
     """Return a model that `has_plain_rules` as tokenizer.json, without gaps between its ids."""
-    return _without_gaps(_written(name, model.with_(special_tokens={}, added_tokens={})))
+    return _without_gaps(write_compact(model.with_(special_tokens={}, added_tokens={})))
 
 
 def any_json(name: str, model: Model) -> bytes:
     """Return the model as tokenizer.json for a library that reads SentencePiece's rules and all merges of a token."""
     if has_plain_rules(model):
-        return sentencepiece_json(name, model)
+        return sentencepiece_json(model)
     return tokenizer_json(name, model, every_way=True, dense=True)
 
 
@@ -113,13 +113,6 @@ def _without_gaps(content: bytes) -> bytes:
         return content
     vocabulary |= {f" {i}": i for i in sorted(gaps)}
     return json.dumps(document, ensure_ascii=False).encode()
-
-
-def _written(name: str, plain: Model) -> bytes:
-    try:
-        return write_compact(plain)
-    except Unsupported as error:
-        raise Unsupported(name, f"as tokenizer.json: {error.reason}") from None
 
 
 def underived_reason(model: Model) -> str | None:

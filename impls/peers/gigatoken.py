@@ -29,7 +29,7 @@ from impls.peers.conversion import (
     underived_reason,
 )
 from impls.peers.peer import Calls, Peer, Ragged, T, library, stdout_to_stderr
-from impls.production.training import base_and_budget, files_of_lines, model_of_merges, require_gpt2
+from impls.production.training import base_and_budget, files_of_lines, model_of_merges, require_gpt2, that_occurred
 
 gigatoken = library("gigatoken", "gigatoken", "gigatoken")
 
@@ -41,30 +41,29 @@ _TIES = {"raw": "raw_token_ids", "gpt2": "huggingface"}
 class Gigatoken(Peer):
     """`gigatoken.Tokenizer`'s backend over the model's ranks, or over its tokenizer.json."""
 
-    name: ClassVar[str] = "gigatoken"
     summary: ClassVar[str] = "Rust: SIMD splitting, piece cache; has a trainer"
     surrogate_errors = (TypeError,)  # the library accepts bytes, and so do we here: a check would be timed
     reads_sentencepiece = True
 
     def _load(self, model: Model) -> Calls:
-        found = self._backend(model)
+        tokenizer = self._backend(model)
 
         def parallel(call: Callable[..., T]) -> Callable[[list[str], int], T | None]:
             known = (1, rayon_threads())
             return lambda texts, threads: call(texts, parallel=threads > 1) if threads in known else None
 
         def ragged(texts: list[str], parallel: bool) -> Ragged:
-            layout = found.encode_batch(texts, parallel=parallel).layout  # of an awkward array
+            layout = tokenizer.encode_batch(texts, parallel=parallel).layout  # of an awkward array
             return layout.content.data, layout.offsets.data
 
         return Calls(
             # Lists only come in batches: one of a long text is no faster, and the first costs a tenth of a second more.
-            encode=lambda text: found.encode(text).tolist(),
-            array=found.encode,
-            batch=parallel(found.encode_batch_list),
+            encode=lambda text: tokenizer.encode(text).tolist(),
+            array=tokenizer.encode,
+            batch=parallel(tokenizer.encode_batch_list),
             ragged=parallel(ragged),
-            encode_bytes=lambda data: found.encode(data).tolist(),
-            decode_bytes=found.decode,
+            encode_bytes=lambda data: tokenizer.encode(data).tolist(),
+            decode_bytes=tokenizer.decode,
         )
 
     def _backend(self, model: Model) -> Any:
@@ -98,26 +97,5 @@ class Gigatoken(Peer):
                 _, merges = gigatoken.train_bpe(
                     corpus, len(base) + n_merges, [], _TIES[spec.base_order], separator=_NO_BYTE_OF_UTF8
                 )
-        return model_of_merges(cls.name, spec, base, _that_occurred(merges, corpus))
-
-
-def _that_occurred(merges: list[tuple[bytes, bytes]], corpus: bytes) -> list[tuple[bytes, bytes]]:
-    """Return the merges without those of pairs that no longer occur, which the library appends when it runs out of
-    pairs.
-
-    Pairs have run out only when every piece is a token, so the first piece that is not ends the search; otherwise a
-    merge occurred if and only if it is part of making a piece.
-    """
-    made = {left + right: rank for rank, (left, right) in reversed([*enumerate(merges)])}
-    needed: set[int] = set()
-    for text in re.finditer(rb"[^\xff]+", corpus):
-        for piece in gigatoken.pretokenizer(text[0]):
-            if len(piece) > 1 and piece not in made:
-                return merges
-            waiting = [piece]
-            while waiting:
-                rank = made.get(waiting.pop())
-                if rank is not None and rank not in needed:
-                    needed.add(rank)
-                    waiting += merges[rank]
-    return merges[: max(needed, default=-1) + 1]
+        pieces = (piece for text in re.finditer(rb"[^\xff]+", corpus) for piece in gigatoken.pretokenizer(text[0]))
+        return model_of_merges(cls.name, spec, base, that_occurred(base, merges, pieces))

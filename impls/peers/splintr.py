@@ -24,12 +24,11 @@ splintr = library("splintr", "splintr-rs", "splintr")
 class Splintr(Peer):
     """`splintr.Tokenizer` over the model's ranks, or what `splintr` makes of its tokenizer.json."""
 
-    name: ClassVar[str] = "splintr"
     summary: ClassVar[str] = "Rust: own regular expressions, linked list, piece cache"
     reads_sentencepiece = True
 
     def _load(self, model: Model) -> Calls:
-        found = self._over(model)
+        tokenizer = self._over(model)
 
         def unless_marked(call: Callable[[list[str]], T]) -> Callable[[list[str], int], T | None]:
             """Leave texts alone of which it would put SentencePiece's mark before an empty one."""
@@ -37,16 +36,16 @@ class Splintr(Peer):
             return lambda texts, threads: None if self.normalizes and not all(texts) else pool(texts, threads)
 
         return Calls(
-            encode=lambda text: found.encode_ordinary(text) if text != "" else [],
-            array=lambda text: np.frombuffer(found.encode_flat(text) if text != "" else b"", np.uint32),
-            batch=unless_marked(found.encode_batch),
-            ragged=unless_marked(lambda texts: views(*found.encode_batch_flat(texts))),
-            decode_bytes=found.decode_bytes,
+            encode=lambda text: tokenizer.encode_ordinary(text) if text != "" else [],
+            array=lambda text: np.frombuffer(tokenizer.encode_flat(text) if text != "" else b"", np.uint32),
+            batch=unless_marked(tokenizer.encode_batch),
+            ragged=unless_marked(lambda texts: views(*tokenizer.encode_batch_flat(texts))),
+            decode_bytes=tokenizer.decode_bytes,
         )
 
     def _over(self, model: Model) -> Any:
         if has_plain_rules(model):
-            return splintr.from_json_bytes(sentencepiece_json(self.name, model))
+            return splintr.from_json_bytes(sentencepiece_json(model))
         if has_ranks(model):
             return splintr.Tokenizer.from_bytes(rank_file(model), one_pattern_of(model))
         return splintr.from_json_bytes(tokenizer_json(self.name, model))

@@ -59,9 +59,14 @@ def first_line(error: BaseException) -> str:
 
 @contextmanager
 def loading(name: str) -> Iterator[None]:
-    """Convert an error or panic of a library that reads a model into `Unsupported`, with its first line."""
+    """Convert an error or panic of a library that reads a model into `Unsupported`, with its first line, and the
+    `Unsupported` of a format into one of the implementation `name`."""
     try:
         yield
+    except Unsupported as error:
+        if error.implementation == name:
+            raise
+        raise Unsupported(name, f"as {error.implementation}: {error.reason}") from None
     except (BPEError, OSError, MemoryError):
         raise
     except BaseException as error:
@@ -71,16 +76,14 @@ def loading(name: str) -> Iterator[None]:
 
 
 def ranks_for(name: str, model: Model) -> dict[bytes, int]:
-    """Return ranks by token, for a library that looks up joined bytes and splits by one pattern.
+    """Return ranks by token, for a library that looks up joined bytes and splits by one pattern; to be used in
+    `loading`.
 
     Raise `Unsupported` if it would give other ids.
     """
     if len(model.pattern) > 1:
         raise Unsupported(name, f"it splits by one pattern; this model has {len(model.pattern)} split stages")
-    try:
-        ranks = ranks_of(model)
-    except Unsupported as error:
-        raise Unsupported(name, error.reason) from None
+    ranks = ranks_of(model)
     if why := concatenation_differs(model):
         raise Unsupported(name, f"it merges by joined bytes, which gives other ids here: {why}")
     return ranks

@@ -26,13 +26,12 @@ from impls.core.arguments import checked_ids
 from impls.core.errors import UnknownSymbol, Unsupported
 from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
-from impls.core.model.merging import merging
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.training import base_symbols, corpus_pieces, merge_budget, piece_symbols
 from impls.formats.sentencepiece_model import proto
 from impls.interface import Tokenizer, TrainingSpec
 from impls.production.libraries import loading
-from impls.production.training import model_of_tokens, require
+from impls.production.training import merges_of, model_of_merges, require, that_occurred
 
 _STAND_INS = {0: "\U0010fffb"}  # it refuses pieces with a null character
 
@@ -76,8 +75,8 @@ class SentencePiece(Tokenizer):
         if self.normalizes:
             return self._processor.encode(list(texts), out_type=int, num_threads=threads)
         split = list(map(self._pieces, texts))
-        found = iter(self._encode_pieces(list(chain.from_iterable(split)), threads))
-        return [list(chain.from_iterable(next(found) for _ in pieces)) for pieces in split]
+        ids_of_pieces = iter(self._encode_pieces(list(chain.from_iterable(split)), threads))
+        return [list(chain.from_iterable(next(ids_of_pieces) for _ in pieces)) for pieces in split]
 
     def encode_byte_piece(self, piece: bytes) -> list[int]:
         """Return the ids of one piece that is not valid UTF-8."""
@@ -100,10 +99,10 @@ class SentencePiece(Tokenizer):
             written = [to_printable(piece.encode("utf-8", "surrogateescape")) for piece in pieces]
         else:
             written = [piece.translate(_STAND_INS) for piece in pieces] if self._has_null else pieces
-        found: list[list[int]] = self._processor.encode(written, out_type=int, num_threads=threads)
+        ids_of_pieces: list[list[int]] = self._processor.encode(written, out_type=int, num_threads=threads)
         if self._whole:
-            found = [self._whole.get(piece, ids) for piece, ids in zip(written, found, strict=True)]
-        return found
+            ids_of_pieces = [self._whole.get(piece, ids) for piece, ids in zip(written, ids_of_pieces, strict=True)]
+        return ids_of_pieces
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Return the text of the ids, by the library if it runs its own rules and `errors` is `replace`."""
@@ -119,7 +118,8 @@ class SentencePiece(Tokenizer):
         pieces = list(corpus_pieces(texts, spec))
         base = base_symbols(pieces, spec)
         learned = _learned_tokens(cls.name, pieces, spec, merge_budget(base, spec))
-        return model_of_tokens(cls.name, spec, base, learned)
+        merges = that_occurred(base, merges_of(spec, base, learned), map(str.encode, dict.fromkeys(pieces)))
+        return model_of_merges(cls.name, spec, base, merges)
 
 
 def _takes_whole_texts(model: Model) -> bool:
@@ -190,10 +190,9 @@ def _learned_tokens(name: str, pieces: Sequence[str], spec: TrainingSpec, n_merg
     mergeable = [written[piece] for piece in pieces if len(written[piece]) > 1]
     if not mergeable or n_merges == 0:
         return []
-    found = _train(mergeable, len(symbols) + n_merges + 1)
-    tokens = [piece for piece in found if len(piece) > 1][:n_merges]
+    learned = _train(mergeable, len(symbols) + n_merges + 1)
     symbol_of = {character: symbol for symbol, character in stand_in.items()}
-    tokens = _that_occur(tokens, mergeable)
+    tokens = [piece for piece in learned if len(piece) > 1][:n_merges]
     return [b"".join(map(symbol_of.__getitem__, token)) for token in tokens]
 
 
@@ -226,20 +225,3 @@ def _train(words: list[str], vocab_size: int) -> list[str]:
     )
     proto = _PB.ModelProto.FromString(model.getvalue())
     return [piece.piece for piece in proto.pieces if piece.type == _PB.ModelProto.SentencePiece.NORMAL]
-
-
-def _that_occur(tokens: list[str], words: list[str]) -> list[str]:
-    """Return the tokens that merging some word makes: the library continues with pairs that no longer occur."""
-    rank_of = {token: rank for rank, token in enumerate(tokens)}
-
-    def merge_of(left: str, right: str) -> tuple[int, str] | None:
-        rank = rank_of.get(left + right)
-        return None if rank is None else (rank, left + right)
-
-    last = -1
-    # The last token first: a word that contains it contains its parts.
-    for word in sorted(set(words), key=lambda word: tokens[-1] not in word) if tokens else ():
-        last = max(chain([last], merging(list(word), merge_of)))
-        if last == len(tokens) - 1:
-            break
-    return tokens[: last + 1]

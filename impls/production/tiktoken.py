@@ -27,7 +27,7 @@ from impls.core.training import corpus_pieces
 from impls.interface import Tokenizer, TrainingSpec
 from impls.operations import pieces
 from impls.production.libraries import check_stages, failure, loading, ranks_for
-from impls.production.training import base_and_budget, model_of_tokens
+from impls.production.training import base_and_budget, merges_of, model_of_merges
 
 _SPANS_THE_CUT = re.compile(rb"[\r\n][\t\v\f\x1c-\x20\x80-\xff]+\Z")
 """A token that ends in a line end and possible white space, whole or cut inside a character."""
@@ -93,7 +93,7 @@ class Tiktoken(Tokenizer):
             cls.name, spec, ties="first", base_order="raw", min_count=1, max_token_bytes=None
         )
         learned = _learned(list(corpus_pieces(texts, spec)), len(base) + n_merges)[len(base) :]
-        return model_of_tokens(cls.name, spec, base, learned)
+        return model_of_merges(cls.name, spec, base, merges_of(spec, base, learned))
 
 
 def _pattern(model: Model) -> tuple[str, ...]:
@@ -109,7 +109,8 @@ def _pattern(model: Model) -> tuple[str, ...]:
 
 def _encoding(model: Model) -> tiktoken.Encoding:
     name = Tiktoken.name
-    ranks = ranks_for(name, model)
+    with loading(name):
+        ranks = ranks_for(name, model)
     if model.pattern and model.pattern[0].startswith(DROPS_MATCHES):
         raise Unsupported(name, "it encodes what the pattern matches; this model drops that")
     check_stages(name, model.pattern)

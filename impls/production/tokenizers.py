@@ -22,8 +22,8 @@ from impls.core.errors import InvalidPattern, LibraryFailed, UnknownSymbol, Unsu
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
 from impls.core.text.patterns import resolve
-from impls.formats.tokenizer_json import write_compact
 from impls.formats.tokenizer_json.split_stages import write_stages
+from impls.formats.tokenizer_json.writer import write_compact
 from impls.interface import Tokenizer, TrainingSpec
 from impls.operations import pieces
 from impls.operations.stream_rules import stream_rules
@@ -68,7 +68,7 @@ class HuggingFace(Tokenizer):
             self._refuse_unknown(text)
         try:
             with environment(_PARALLELISM, "true" if threads > 1 else "false"):
-                return [found.ids for found in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+                return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
@@ -183,11 +183,7 @@ def _tokenizer(model: Model) -> tokenizers.Tokenizer:
     check_stages(HuggingFace.name, model.pattern)
     # All as special tokens, since recognising those can be switched off, but not added ones.
     model = model.with_(special_tokens=model.whole_token_ids, added_tokens={})
-    try:
-        document = _document(model)
-    except Unsupported as error:
-        raise Unsupported(HuggingFace.name, error.reason) from None
     with loading(HuggingFace.name):
-        tokenizer = tokenizers.Tokenizer.from_str(document)
+        tokenizer = tokenizers.Tokenizer.from_str(_document(model))
     tokenizer.encode_special_tokens = True
     return tokenizer

@@ -17,6 +17,9 @@ from impls.core.text.text import repair_surrogates
 from impls.core.training import base_symbols, first_base_id, may_become_token, merge_budget, trained_model
 from impls.interface import TrainingSpec
 
+Merges = Sequence[tuple[bytes, bytes]]
+"""The parts of each merge, in the order they are learned."""
+
 
 def require(name: str, spec: TrainingSpec, **accepted: Any) -> None:
     """Raise `Unsupported` naming the first field of `spec` whose value is not accepted."""
@@ -58,9 +61,7 @@ def files_of_lines(texts: Iterable[str]) -> list[str] | None:
     return [str(file.path) for file in texts.files if file.path is not None] if plain else None
 
 
-def model_of_merges(
-    name: str, spec: TrainingSpec, base: Sequence[bytes], merges: Iterable[tuple[bytes, bytes]]
-) -> Model:
+def model_of_merges(name: str, spec: TrainingSpec, base: Sequence[bytes], merges: Merges) -> Model:
     """Return the model of merges given as the bytes of their parts, in the order they were learned.
 
     Raise `Unsupported` if the library learned the text of a special token, which our own trainers skip.
@@ -77,22 +78,41 @@ def model_of_merges(
     return trained_model(spec, base, pairs, None)
 
 
-def model_of_tokens(name: str, spec: TrainingSpec, base: Sequence[bytes], learned: Sequence[bytes]) -> Model:
-    """Return the model of a library that reports only the tokens it learned, in order.
+def that_occurred(base: Sequence[bytes], merges: Merges, pieces: Iterable[bytes]) -> Merges:
+    """Return the merges without those of pairs that no longer occur, which a library appends when pairs run out.
+
+    Pairs have run out only when every piece is a token, so the first piece that is not ends the search; otherwise a
+    merge occurred if and only if it is part of making a piece.
+    """
+    rank_of = {left + right: rank for rank, (left, right) in reversed([*enumerate(merges)])}
+    needed: set[int] = set()
+    for piece in pieces:
+        if piece not in rank_of and piece not in base:
+            return merges
+        waiting = [piece]
+        while waiting:
+            rank = rank_of.get(waiting.pop())
+            if rank is not None and rank not in needed:
+                needed.add(rank)
+                waiting += merges[rank]
+    return merges[: max(needed, default=-1) + 1]
+
+
+def merges_of(spec: TrainingSpec, base: Sequence[bytes], learned: Sequence[bytes]) -> Merges:
+    """Return the merges of a library that reports only the tokens it learned, in order.
 
     Merging is deterministic, so a token's parts follow from the tokens before it.
     """
-    ranked = Model(tokens=(*base, *learned), merge_rule="concatenation", alphabet=spec.alphabet)
-    merges, underived = ranked.recovered_merges
+    tokens = (*base, *learned)
+    pairs, underived = Model(tokens=tokens, merge_rule="concatenation", alphabet=spec.alphabet).recovered_merges
     assert not underived, "a learned token is made of two that were there before"
-    tokens = ranked.tokens
-    return model_of_merges(name, spec, base, [(tokens[left], tokens[right]) for left, right in merges])
+    return [(tokens[left], tokens[right]) for left, right in pairs]
 
 
 def model_of_ranks(name: str, spec: TrainingSpec, base: Sequence[bytes], rank_by_token: Mapping[bytes, int]) -> Model:
     """Return the model of a library that reports its vocabulary, base symbols included."""
     learned = sorted(rank_by_token.keys() - set(base), key=rank_by_token.__getitem__)
-    return model_of_tokens(name, spec, base, learned)
+    return model_of_merges(name, spec, base, merges_of(spec, base, learned))
 
 
 def one_pattern(name: str, spec: TrainingSpec) -> str:

@@ -26,7 +26,7 @@ from impls.core.text.patterns import NAMED
 from impls.formats import load
 from impls.peers import conversion
 from impls.peers.peer import Calls, Peer, library, on_pool, on_several, views
-from impls.production.libraries import environment
+from impls.production.libraries import environment, loading
 from impls.registry import peer_metadata, plugin
 
 TEXTS = ["low lower lowest newer wider İstanbul'da", "the cat sat on the mat  12½ 你好 def f(x):\n  return"]
@@ -200,7 +200,7 @@ def test_a_rank_file_is_used_only_for_ranks_and_named_patterns(pairs: Model) -> 
         assert conversion.has_ranks(ranked.with_(pattern=pattern)) is has_ranks
     assert conversion.plain_pattern(ranked.with_(pattern=NAMED["cl100k-0.14"])) == NAMED["cl100k"]
     assert conversion.plain_pattern(ranked.with_(pattern=NAMED["turkish"])) == NAMED["turkish"]
-    with pytest.raises(Unsupported, match=r"^peer: as tokenizer\.json: "):
+    with pytest.raises(Unsupported, match=r"^peer: as tokenizer\.json: "), loading("peer"):
         conversion.tokenizer_json("peer", Model(tokens=BYTES, pattern=(r"(?s:.)",)))
 
 
@@ -244,7 +244,7 @@ def test_only_the_plain_rules_of_sentencepiece_are_left_to_a_library(options: di
         own = SentencePieceProcessor(model_proto=content)
         again = SentencePieceProcessor(model_proto=conversion.sentencepiece_file(model))
         document, texts = (
-            conversion.sentencepiece_json("peer", model),
+            conversion.sentencepiece_json(model),
             [*TEXTS, "", " ", "  a ", "x\ny", "\x00", "<s> a"],
         )
         expected = [own.encode(text) for text in texts]
