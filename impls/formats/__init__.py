@@ -20,20 +20,21 @@ from impls.formats import (
     subword_nmt,
     tekken,
     tiktoken_ranks,
-    tokenizer_json,
 )
 from impls.formats.files import (
     checked_content,
     is_folder,
     naming,
-    parse_json,
     read_bytes,
     without_collecting,
     write_atomically,
 )
 from impls.formats.subword_nmt import IdsAssigned
 from impls.formats.tiktoken_ranks import PatternAssumed
-from impls.formats.tokenizer_json import DropoutIgnored, OlderUnicode, OtherIds, TemplateIgnored
+from impls.formats.tokenizer_json import reader, writer
+from impls.formats.tokenizer_json.document import OtherDocument
+from impls.formats.tokenizer_json.reader import DropoutIgnored, OtherIds, TemplateIgnored
+from impls.formats.tokenizer_json.space_steps import OlderUnicode
 
 __all__ = [
     "READ_ONLY",
@@ -56,9 +57,8 @@ _LOOKED_AT = 4096
 
 
 _FORMATS: dict[str, ModuleType] = {
-    module.FORMAT: module for module in (own, tiktoken_ranks, tokenizer_json, sentencepiece_model)
+    module.FORMAT: module for module in (own, tiktoken_ranks, writer, sentencepiece_model)
 }
-
 
 READ_ONLY = (gpt2_pair.FORMAT, minbpe.FORMAT, subword_nmt.FORMAT, tekken.FORMAT)
 """Formats that `load` reads in addition to those of `formats`."""
@@ -125,15 +125,13 @@ def _read(
 
 
 def _read_folder(path: Path) -> tuple[str, Model]:
-    if (file := path / "tokenizer.json").is_file():
-        with naming(file):
-            return _read_json(read_bytes(file), file)
+    for file in (path / "tokenizer.json", path / "tekken.json"):
+        if file.is_file():
+            with naming(file):
+                return _read_json(read_bytes(file), file)
     if gpt2_pair.has_companion(path):
         return _read_pair(path)
-    if (file := path / "tekken.json").is_file():
-        with naming(file):
-            return tekken.FORMAT, tekken.read(parse_json(read_bytes(file)))
-    wanted = ["tokenizer.json", *gpt2_pair.PAIRS, "tekken.json"]
+    wanted = ["tokenizer.json", "tekken.json", *gpt2_pair.PAIRS]
     raise InvalidModel(f"a folder without a model; looked for: {', '.join(wanted)}")
 
 
@@ -141,8 +139,8 @@ def _read_json(content: bytes, path: Path) -> tuple[str, Model]:
     if own.NAME.encode() in content[:100]:
         return own.FORMAT, own.read(content)
     try:
-        return tokenizer_json.FORMAT, tokenizer_json.read_content(content, str(path))
-    except tokenizer_json.OtherDocument as other:
+        return reader.FORMAT, reader.read_content(content, str(path))
+    except OtherDocument as other:
         document = other.document
     if isinstance(document, dict):
         if "format" in document:
@@ -172,9 +170,6 @@ def save(model: Model, path: Path, format: str) -> None:
 def losses(model: Model, format: str) -> list[str]:
     """Return what the format would lose of `model`, one line each; raise as `save` does if it cannot hold the model."""
     lost: list[str] = _get(format).losses(model)
-    if model.whole_token_flags and format not in (own.FORMAT, tokenizer_json.FORMAT):
-        text, flags = next(iter(model.whole_token_flags.items()))
-        lost.append(f"whole_token_flags: {len(model.whole_token_flags)}, the first is {text!r}: {', '.join(flags)}")
     return lost
 
 

@@ -70,9 +70,9 @@ def load_counts(path: Path) -> PieceCounts:
     ends = np.frombuffer(offsets, np.int64)[pieces.offset : pieces.offset + len(pieces) + 1]
     text = np.frombuffer(content, np.uint8) if content is not None else np.zeros(0, np.uint8)
     start = int(ends[0]) if len(ends) else 0
-    found = PieceCounts(pattern, text[start : int(ends[-1]) if len(ends) else 0], ends[1:] - start, counts, sources)
-    _check(found, name)
-    return found
+    loaded = PieceCounts(pattern, text[start : int(ends[-1]) if len(ends) else 0], ends[1:] - start, counts, sources)
+    _check(loaded, name)
+    return loaded
 
 
 def _check(counts: PieceCounts, name: str) -> None:

@@ -152,12 +152,12 @@ def parse_json(content: bytes) -> Any:
     """Parse a JSON document; raise `InvalidModel` naming line and column, or the duplicate key of an object."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
+        by_key = dict(pairs)
+        if len(by_key) != len(pairs):
             seen: set[str] = set()
             twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
             raise InvalidModel(f"the key {twice!a} occurs twice in one object; remove one of the two")
-        return found
+        return by_key
 
     check_json_size(content)
     text = decode_utf8(content)

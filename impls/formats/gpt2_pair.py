@@ -60,21 +60,21 @@ def read(encoder: Path, merges: Path) -> Model:
         check_lines(lines, complete=False)
         pairs = _read_lines(decode_utf8(lines))
         listed = read_merges(pairs, vocab, "the vocabulary")
-        unmade = _without_merge(vocab, {left + right for left, right in pairs}, encoder.name)
-    plain = {text: i for text, i in vocab.items() if text not in unmade}
+        others = _without_merge(vocab, {left + right for left, right in pairs}, encoder.name)
+    plain = {text: i for text, i in vocab.items() if text not in others}
     with naming(encoder):
         tokens = read_tokens(plain, True, "the vocabulary")
-    return Model(tokens=tokens, merges=listed, pattern=NAMED["gpt2"], special_tokens=unmade)
+    return Model(tokens=tokens, merges=listed, pattern=NAMED["gpt2"], special_tokens=others)
 
 
-def _without_merge(vocab: dict[str, int], made: set[str], encoder: str) -> dict[str, int]:
+def _without_merge(vocab: dict[str, int], results: set[str], encoder: str) -> dict[str, int]:
     """Return the entries that are not bytes and that no merge makes, which are special tokens; raise `InvalidModel`
     for one that does not look special."""
-    unmade = {text: i for text, i in vocab.items() if text not in made and text not in CHARACTER_TO_BYTE}
-    for text, i in unmade.items():
+    others = {text: i for text, i in vocab.items() if text not in results and text not in CHARACTER_TO_BYTE}
+    for text, i in others.items():
         if not ((text[0], text[-1]) in _BRACKETS or not CHARACTER_TO_BYTE.keys() >= set(text)):
             raise InvalidModel(f"no line makes the token {text!a} (id {i} in {encoder}); the file is cut short")
-    return unmade
+    return others
 
 
 def _read_lines(text: str) -> list[tuple[str, str]]:

@@ -31,7 +31,7 @@ def read(content: bytes, schema: Schema, what: str) -> Message:
 
     Raise `InvalidModel` naming `what` the message is, and the byte or field in it.
     """
-    found: Message = {}
+    message: Message = {}
     at = 0
     while at < len(content):
         start = at
@@ -50,30 +50,30 @@ def read(content: bytes, schema: Schema, what: str) -> Message:
                 raise _broken(what, start, f"a field of {n_bytes} bytes where {len(content) - at} are left")
             value, at = content[at : at + n_bytes], at + n_bytes
         if number in schema:
-            _keep(found, number, wire, value, schema, what)
-    return found
+            _keep(message, number, wire, value, schema, what)
+    return message
 
 
-def _keep(found: Message, number: int, wire: int, value: Any, schema: Schema, what: str) -> None:
+def _keep(message: Message, number: int, wire: int, value: Any, schema: Schema, what: str) -> None:
     """Add the value of a field to a message, converted to its kind."""
     name, kind = schema[number]
     wanted = _VARINT if kind is int else _FIXED32 if kind is float else _LENGTH
     if wire != wanted:
         raise InvalidModel(f"{what}: field {number} has the wire type {wire}, not {wanted}")
     if isinstance(kind, list):
-        items = found.setdefault(name, [])
+        items = message.setdefault(name, [])
         if len(items) > MAX_TABLE_ID:
             raise InvalidModel(f"{what}: field {number} is there more than {MAX_TABLE_ID + 1} times")
         items.append(read(value, kind[0], f"{name} {len(items)}"))
     elif isinstance(kind, Mapping):
-        found[name] = found.get(name, {}) | read(value, kind, name)
+        message[name] = message.get(name, {}) | read(value, kind, name)
     elif kind is str:
         try:
-            found[name] = value.decode()
+            message[name] = value.decode()
         except UnicodeDecodeError:
             raise InvalidModel(f"{what}: {value[:40]!r} is not UTF-8; the file is damaged, get it again") from None
     else:
-        found[name] = struct.unpack("<f", value)[0] if kind is float else value
+        message[name] = struct.unpack("<f", value)[0] if kind is float else value
 
 
 def write(message: Message, schema: Schema) -> bytes:
@@ -108,8 +108,8 @@ def _varint(content: bytes, at: int, what: str) -> tuple[int, int]:
     raise _broken(what, at, "a number that does not end")
 
 
-def _broken(what: str, at: int, found: str) -> InvalidModel:
-    return InvalidModel(f"{what}: {found}, at byte {at} of it; the file is cut short or damaged, get it again")
+def _broken(what: str, at: int, problem: str) -> InvalidModel:
+    return InvalidModel(f"{what}: {problem}, at byte {at} of it; the file is cut short or damaged, get it again")
 
 
 def _number(value: int) -> bytes:

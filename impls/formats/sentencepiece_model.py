@@ -117,8 +117,8 @@ def read(content: bytes) -> Model:
 def _ranks(pieces: list[dict[str, Any]]) -> tuple[int, ...]:
     """Return ranks by id, the highest score first; empty if the ids of merged pieces are in that order."""
     scores = [piece["score"] for piece in pieces]
-    made = [piece["score"] for piece in pieces if piece["type"] in (NORMAL, UNUSED) and len(piece["text"]) > 1]
-    if all(score > following for score, following in pairwise(made)):
+    merged = [piece["score"] for piece in pieces if piece["type"] in (NORMAL, UNUSED) and len(piece["text"]) > 1]
+    if all(score > following for score, following in pairwise(merged)):
         return ()
     rank_by_score = {score: rank for rank, score in enumerate(sorted(set(scores), reverse=True))}
     return tuple(rank_by_score[score] for score in scores)
@@ -252,4 +252,4 @@ def losses(model: Model) -> list[str]:
         lost.append("special_tokens: they are never found in a text, and are read as nothing")
     if model.merge_rule == "concatenation" and model.sentencepiece is None and model.recovered_merges[1]:
         lost.append("merges: a whole piece that no lower ranks make is not a single token there")
-    return lost + lost_fields(model, "ignore_merges", "merge_counts")
+    return lost + lost_fields(model, "ignore_merges", "merge_counts", "whole_token_flags")

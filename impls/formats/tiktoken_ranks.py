@@ -46,8 +46,8 @@ def read_model(
 
     def parse() -> Model:
         ranks = read_tiktoken_ranks(content)
-        found = known or KNOWN.get(digest_of(ranks)) or Known("")
-        if pattern is None and found.pattern is None:
+        published = known or KNOWN.get(digest_of(ranks)) or Known("")
+        if pattern is None and published.pattern is None:
             warnings.warn(
                 f"{path}: a rank file holds no pattern; 'gpt2' is used. Another: load(path, pattern=NAME), "
                 "or `bpebench convert FILE MODEL.json --to bpebench --pattern NAME` once",
@@ -56,8 +56,8 @@ def read_model(
             )
         return Model(
             tokens=token_table(ranks.items()),
-            pattern=resolve(found.pattern or "gpt2" if pattern is None else pattern),
-            special_tokens=found.special_tokens if special_tokens is None else special_tokens,
+            pattern=resolve(published.pattern or "gpt2" if pattern is None else pattern),
+            special_tokens=published.special_tokens if special_tokens is None else special_tokens,
             merge_rule="concatenation",
         )
 
@@ -135,7 +135,7 @@ def losses(model: Model) -> list[str]:
     lost += lost_fields(model, "special_tokens", "added_tokens", "normalization", "unknown", "merge_counts")
     if model.merge_rule == "pairs" and (why := concatenation_differs(model)):
         lost.append(f"merges: some texts get other ids, as {why}")
-    return lost
+    return lost + lost_fields(model, "whole_token_flags")
 
 
 def write(model: Model) -> bytes:

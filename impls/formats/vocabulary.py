@@ -6,8 +6,9 @@ Tokens over bytes are written in GPT-2's printable characters. Knows no file for
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import accumulate, chain, starmap
+from itertools import chain, starmap
 from operator import add
+from struct import Struct
 from typing import Any
 
 from impls.core.errors import InvalidModel, Unsupported, plural
@@ -61,12 +62,13 @@ def _all_bytes(vocab: Iterable[str], of_bytes: bool) -> list[bytes]:
     import numpy as np
 
     texts = list(vocab)
-    codes = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
-    data = np.array(_BYTE_BY_CODE, np.uint16).take(codes)  # an IndexError for a code beyond the table
+    points = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
+    data = np.array(_BYTE_BY_CODE, np.uint16).take(points)  # an IndexError for a code beyond the table
     if data.max(initial=0) == _NO_BYTE:
         raise ValueError("a character maps to no byte")
-    joined, ends = data.astype(np.uint8).tobytes(), list(accumulate(map(len, texts)))
-    return list(map(joined.__getitem__, map(slice, [0, *ends[:-1]], ends)))
+    lengths = list(map(len, texts))
+    codes = {length: f"{length}s" for length in set(lengths)}
+    return list(Struct("".join(map(codes.__getitem__, lengths))).unpack(data.astype(np.uint8)))
 
 
 _NO_BYTE = 256
@@ -163,8 +165,12 @@ def _equal_ranks_differ(model: Model) -> str | None:
 # --- losses ----------------------------------------------------------------------------------------------------------
 
 
-def _count(tokens: Mapping[str, int]) -> str:
+def _count(tokens: Mapping[str, Any]) -> str:
     return f"{len(tokens)}, the first is {next(iter(tokens))!r}"
+
+
+def _first_flags(flags_by_text: Mapping[str, tuple[str, ...]]) -> str:
+    return f"{_count(flags_by_text)}: {', '.join(next(iter(flags_by_text.values())))}"
 
 
 _DESCRIBED: dict[str, Callable[[Any], str]] = {
@@ -172,6 +178,7 @@ _DESCRIBED: dict[str, Callable[[Any], str]] = {
     "added_tokens": _count,
     "normalization": str,
     "unknown": str,
+    "whole_token_flags": _first_flags,
     "ignore_merges": lambda _: "a whole piece in the vocabulary is merged like any other",
 }
 

@@ -23,7 +23,7 @@ from impls.drop_in.hf.pipeline import PARTS, Pipeline, read_document, read_file
 from impls.drop_in.hf.training import given_texts, learned, lines_of
 from impls.formats import load
 from impls.formats.files import read_bytes, write_atomically
-from impls.formats.tokenizer_json import write_compact
+from impls.formats.tokenizer_json.writer import write_compact
 from impls.interface import Tokenizer as Implementation
 
 _UNNAMED = Path("tokenizer.json")
@@ -62,7 +62,7 @@ class Tokenizer(Configured):
     @property
     def implementation(self) -> Implementation:
         """Return the implementation that computes the ids."""
-        return self.pipeline.implementation
+        return self.pipeline.encoder.implementation
 
     # --- reading and writing ----------------------------------------------------------------------------------
 

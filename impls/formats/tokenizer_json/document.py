@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any
 
 import msgspec
@@ -59,7 +58,6 @@ class OtherDocument(Exception):
 
 
 class _LongModel(msgspec.Struct):
-    vocab: msgspec.Raw
     merges: msgspec.Raw
 
 
@@ -67,27 +65,21 @@ class _LongFile(msgspec.Struct):
     model: _LongModel
 
 
-_KEY = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"[ \t\r\n]*:')
 _LONG = 1 << 16
-"""Bytes of a vocabulary or merges; shorter ones may occur elsewhere in the file too."""
+"""Bytes of merges; shorter ones may occur elsewhere in the file too."""
 
 
 def parse_document(content: bytes) -> Any:
-    """Parse a file like `parse_json`, its vocabulary and merges by a faster parser that does not name what is wrong."""
+    """Parse a file like `parse_json`, its merges by a faster parser that does not name what is wrong."""
     check_json_size(content)
     try:
-        long = msgspec.json.decode(content, type=_LongFile).model
-        vocab, merges = bytes(long.vocab), bytes(long.merges)
-        tokens = msgspec.json.decode(vocab, type=dict[str, int])
+        merges = bytes(msgspec.json.decode(content, type=_LongFile).model.merges)
         pairs = msgspec.json.decode(merges, type=list[str | tuple[str, str]])
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
         return parse_json(content)
-    if len(_KEY.findall(vocab)) != len(tokens) or min(len(vocab), len(merges)) < _LONG:
-        return parse_json(content)  # perhaps a key occurs twice
-    rest = content
-    for part in (vocab, merges):
-        before, _, after = rest.partition(part)
-        rest = before + b"null" + after
-    document = parse_json(rest)
-    document["model"] |= {"vocab": tokens, "merges": pairs}
+    if len(merges) < _LONG:
+        return parse_json(content)
+    before, _, after = content.partition(merges)
+    document = parse_json(before + b"null" + after)
+    document["model"]["merges"] = pairs
     return document

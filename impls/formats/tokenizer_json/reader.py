@@ -14,7 +14,7 @@ import hashlib
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import starmap
+from itertools import chain, starmap
 from operator import add
 from typing import Any
 
@@ -106,14 +106,14 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     unknown = _unknown(bpe.unk_token, vocab, whole, byte_level)
     if byte_level and unknown is not None and unknown in starmap(add, merges):
         unknown = None
-    if unknown is not None and not byte_level and any(unknown in (*pair, "".join(pair)) for pair in merges):
+    if unknown is not None and not byte_level and unknown in chain(starmap(add, merges), chain.from_iterable(merges)):
         raise InvalidModel(f"model.unk_token: {unknown!a} is part of a merge, which is not supported")
     listed = [*whole, *([] if unknown is None else [unknown])]
     kept = without_whole_tokens(vocab, merges, [text for text in listed if not _occurs(text, bpe, byte_level)])
     rules = _rules(bpe, spaces, kept, unknown, byte_level)
     end_of_word = bpe.end_of_word_suffix or None
     _check_suffix(bpe, byte_level, rules)
-    byte_ids = () if rules is None else rules.byte_ids
+    byte_ids = frozenset(() if rules is None else rules.byte_ids)
     kept = {token: i for token, i in kept.items() if i not in byte_ids} if byte_ids else kept
     tokens = read_tokens(kept, byte_level, "model.vocab")
     fields: dict[str, Any] = {
@@ -225,16 +225,16 @@ def _whole_tokens(
         (special if entry.special else added)[text] = entry.id
         flags[text] = tuple(flag for flag in FLAGS if getattr(entry, flag))
     if not (spaces.rewrites or spaces.steps) and not _order_matters(flags):
-        flags = {text: tuple(flag for flag in found if flag != "normalized") for text, found in flags.items()}
-    if not spaces.can_place_normalized and (later := [text for text, found in flags.items() if "normalized" in found]):
+        flags = {text: tuple(flag for flag in names if flag != "normalized") for text, names in flags.items()}
+    if not spaces.can_place_normalized and (later := [text for text, names in flags.items() if "normalized" in names]):
         raise InvalidModel(f"added_tokens: {later[0]!a} is normalized, which is not supported with this Metaspace")
-    return special, added, {text: found for text, found in flags.items() if found}
+    return special, added, {text: names for text, names in flags.items() if names}
 
 
 def _order_matters(flags: dict[str, tuple[str, ...]]) -> bool:
     """Return whether searching for tokens that are not `normalized` first may change the result."""
-    later = {text for text, found in flags.items() if "normalized" in found}
-    looks_around = any({"single_word", "lstrip", "rstrip"} & set(found) for found in flags.values())
+    later = {text for text, names in flags.items() if "normalized" in names}
+    looks_around = any({"single_word", "lstrip", "rstrip"} & set(names) for names in flags.values())
     others = flags.keys() - later
     return bool(later and others) and (looks_around or can_meet(later, others))
 

@@ -106,7 +106,7 @@ def flat_steps(value: Any, where: str, key: str) -> list[tuple[str, dict[str, An
     steps = value.get(key)
     if not isinstance(steps, list):
         raise InvalidModel(f"{where}.{key}: a list is expected")
-    return [found for k, step in enumerate(steps) for found in flat_steps(step, f"{where}.{key}[{k}]", key)]
+    return [placed for k, step in enumerate(steps) for placed in flat_steps(step, f"{where}.{key}[{k}]", key)]
 
 
 _PLAIN: dict[str, dict[str, Any]] = {

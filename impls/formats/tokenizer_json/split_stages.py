@@ -146,11 +146,11 @@ def _behaving(expression: str, behavior: Any, invert: bool, field: str) -> str:
         return (DROPS_REST if invert else DROPS_MATCHES) + expression
     simple = _complement(expression)
     between = simple if simple is not None else f"(?:(?!{expression})[\\s\\S])"
-    found = expression if simple is not None else f"(?:{expression})"
+    matched = expression if simple is not None else f"(?:{expression})"
     if behavior == "Contiguous":
-        return f"(?:{found})+|{between}+"
+        return f"(?:{matched})+|{between}+"
     goes_before = (behavior == "MergedWithNext") != invert
-    return f"{found}{between}*|{between}+" if goes_before else f"{between}*{found}|{between}+"
+    return f"{matched}{between}*|{between}+" if goes_before else f"{between}*{matched}|{between}+"
 
 
 def with_gaps(expression: str) -> str:
@@ -174,10 +174,10 @@ def without_gaps(stage: str) -> str:
 
 def _complement(expression: str) -> str | None:
     """Return the class of all other characters if the expression is a single class, once or repeated; else None."""
-    found = _ONE_CLASS.fullmatch(expression)
-    if found is None:
+    one_class = _ONE_CLASS.fullmatch(expression)
+    if one_class is None:
         return None
-    members = found[1]
+    members = one_class[1]
     others = f"[^{members[1:]}" if members.startswith("[") else rf"\P{members[2:]}"
     try:
         regex.compile(f"{expression}|{others}+")

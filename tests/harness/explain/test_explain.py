@@ -22,7 +22,7 @@ from harness.explain.rules import Rules
 from harness.explanations import Explanation
 from impls import Model
 from impls.core.text.patterns import NAMED
-from impls.formats.tokenizer_json import write_compact
+from impls.formats.tokenizer_json.writer import write_compact
 
 _TOKENS = ["12", "34", "123", "234", "'s", " a", "the", " the", "ab", "bc", "cd", "e\u0301", "\u00e9", "  "]
 Encode = Callable[[str], list[int]]

@@ -137,7 +137,7 @@ def test_tokens_that_take_the_same_white_space_are_found_as_by_the_library() -> 
         tokenizer.add_tokens([kind(" x", lstrip=True, rstrip=True), kind("\u3000", lstrip=True, rstrip=True)])
     for text in ("a x x b", "a\u3000\u3000b", "a x \u3000 xb"):
         assert shown(ours.encode(text)) == shown(theirs.encode(text))
-        model = formats.tokenizer_json.read(json.loads(ours.to_str()), "x")
+        model = formats.tokenizer_json.reader.read(json.loads(ours.to_str()), "x")
         for name in ("priority", "compiled", "tokenizers"):
             assert impls.load(name, model).encode(text) == theirs.encode(text).ids
     assert ours.encode("a\u3000\u3000b").tokens == ["a", "\u3000\u3000", "b"]

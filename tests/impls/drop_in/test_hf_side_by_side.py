@@ -19,7 +19,7 @@ from hf_calls import differs, outcome, shown
 from tokenizers import Regex, decoders
 
 from impls.drop_in import hf
-from impls.formats.tokenizer_json import OlderUnicode
+from impls.formats.tokenizer_json.space_steps import OlderUnicode
 
 DECODERS: dict[str, tuple[Any, ...]] = {
     "none": (None, "my", "▁name"),

@@ -64,4 +64,4 @@ def test_long_parts_are_not_parsed_twice(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(document, "_LONG", 1)
     monkeypatch.setattr(document, "parse_json", lambda content: given.append(content) or parse_json(content))
     parse_document(WHOLE)
-    assert given == [WHOLE.replace(b'{"a": 0}', b"null").replace(b'["a b"]', b"null")]
+    assert given == [WHOLE.replace(b'["a b"]', b"null")]

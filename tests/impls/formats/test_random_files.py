@@ -111,7 +111,7 @@ def test_where_bytes_are_missing_the_unknown_token_comes_where_the_library_has_i
     vocab = {text: i for i, text in enumerate(texts) if text != "é1"}
     bpe = models.BPE(vocab=vocab, merges=[("a", "b")], unk_token="<unk>", byte_fallback=True, fuse_unk=fuses)
     library = Tokenizer(bpe)
-    model = formats.tokenizer_json.read(json.loads(library.to_str()), "x")
+    model = formats.tokenizer_json.reader.read(json.loads(library.to_str()), "x")
     assert model.lossy == "characters outside the alphabet become the unknown token"
     assert library.encode("日日é1日a").tokens[-2:] == ["<unk>", "a"]
     rng = random.Random(fuses)

@@ -18,7 +18,7 @@ from impls import Model, SpecialToken, TrainingSpec, UnknownSymbol, Unsupported
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules
 from impls.core.text.stages import DROPS_MATCHES
 from impls.core.text.text import repair_surrogates
-from impls.formats.tokenizer_json import write_compact
+from impls.formats.tokenizer_json.writer import write_compact
 from impls.interface import Tokenizer
 from impls.operations.offsets import Unit
 from impls.plugin import wrap
