@@ -81,7 +81,7 @@ class Configured:
         """Make the tokenizer anew from its tokenizer.json with other parts: the ids depend on them."""
         with CHANGING, without_collecting():
             pipeline = self.pipeline
-            again = read_document(pipeline.written | parts, type(pipeline.implementation))
+            again = read_document(pipeline.written | parts, type(pipeline.encoder.implementation))
             self.pipeline = replace(again, encode_special_tokens=pipeline.encode_special_tokens)
 
     # --- settings ---------------------------------------------------------------------------------------------

@@ -70,11 +70,11 @@ class Encoding:
     @property
     def sequence_ids(self) -> list[int | None]:
         """Return the index of the text of each token; None for a token that a post-processor or padding added."""
-        found: list[int | None] = [None] * len(self)
+        ids: list[int | None] = [None] * len(self)
         for index in range(self.n_sequences):
             of = self._range(index)
-            found[of.start : of.stop] = repeat(index, len(of))
-        return found
+            ids[of.start : of.stop] = repeat(index, len(of))
+        return ids
 
     def set_sequence_id(self, sequence_id: int) -> None:
         """Make all tokens belong to the text `sequence_id`."""
@@ -116,8 +116,8 @@ class Encoding:
         word, of = unsigned("word_index", word_index, 32), self._range(unsigned("sequence_index", sequence_index))
         words = enumerate(self.word_ids[of.start : of.stop], of.start)
         until = takewhile(lambda row: row[1] is None or row[1] <= word, words)
-        found = [index for index, other in until if other == word]
-        return (found[0], found[-1] + 1) if found else None
+        indices = [index for index, other in until if other == word]
+        return (indices[0], indices[-1] + 1) if indices else None
 
     def word_to_chars(self, word_index: int, sequence_index: int = 0) -> Span | None:
         """Return the start and end of a word in its text, or None."""

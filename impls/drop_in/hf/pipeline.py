@@ -41,11 +41,8 @@ PARTS = ("added_tokens", "truncation", "padding", "normalizer", "pre_tokenizer",
 class Pipeline:
     """The steps and settings of a tokenizer."""
 
-    implementation: Implementation
     document: dict[str, Any]
     """The tokenizer.json that was read, perhaps without its merges; the fields below may differ from it."""
-    names: dict[int, str]
-    """The tokens of the vocabulary by id."""
     encoder: TextEncoder
     added: AddedTokens
     decoder: Decoder | None
@@ -63,14 +60,13 @@ class Pipeline:
         Raise `InvalidModel` naming what is invalid or not supported.
         """
         vocab: dict[str, int] = document["model"]["vocab"]
-        names = {i: name for name, i in vocab.items()}
         normalizer = None if (step := document.get("normalizer")) is None else Normalizer(step)
         pre_tokenizer = None if (step := document.get("pre_tokenizer")) is None else PreTokenizer(step)
-        encoder = TextEncoder(implementation, names, normalizer, pre_tokenizer)
+        encoder = TextEncoder(implementation, {i: name for name, i in vocab.items()}, normalizer, pre_tokenizer)
         added, _ = AddedTokens(vocab, encoder.normal).with_(read_entries(document.get("added_tokens")))
         decoder = None if (step := document.get("decoder")) is None else Decoder(step)
         processor = read_processor(document.get("post_processor"))
-        return Pipeline(implementation, document, names, encoder, added, decoder, processor, *read_lengths(document))
+        return Pipeline(document, encoder, added, decoder, processor, *read_lengths(document))
 
     @cached_property
     def whole(self) -> dict[str, Any]:
@@ -92,11 +88,11 @@ class Pipeline:
     def stream_rules(self) -> StreamRules:
         """Return the rules for `DecodeStream`."""
         special = {i for i, name in self.added.names.items() if name in self.added.specials}
-        return stream_rules(self.names | self.added.names, special, self.decoder)
+        return stream_rules({**self.encoder.names, **self.added.names}, special, self.decoder)
 
     def name_of(self, i: int) -> str | None:
         """Return the token of an id, or None."""
-        return self.added.names.get(i, self.names.get(i))
+        return self.added.names.get(i, self.encoder.names.get(i))
 
     def encode(self, sequence: Texts, pair: Texts | None, adds: bool, *, fast: bool = False) -> Encoding:
         """Return the tokens of a text, or of a pair; `fast` leaves out all but the ids, as `encode_batch_fast` does."""

@@ -45,11 +45,11 @@ class PostProcessor(msgspec.Struct, frozen=True, tag=True):
 
     def process(self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
         """Return one encoding of a text, or of a pair."""
-        encodings = [one.copy() for one in (encoding, pair) if one is not None]
-        for index, one in enumerate(encodings):
-            for part in (one, *one.overflowing):
+        encodings = [text.copy() for text in (encoding, pair) if text is not None]
+        for index, text in enumerate(encodings):
+            for part in (text, *text.overflowing):
                 part.set_sequence_id(index)
-            one.type_ids = [index] * len(one)
+            text.type_ids = [index] * len(text)
         return Encoding.merge(self.steps(encodings, flag("add_special_tokens", add_special_tokens)), False)
 
 
@@ -125,18 +125,14 @@ def _around(
     encoding: Encoding, index: int, before: Sequence[tuple[str, int]], after: tuple[str, int], type_id: int
 ) -> Encoding:
     """Return the tokens of text `index`, and its overflowing parts, with tokens around them."""
-    parts: list[Encoding] = []
     for part in (encoding, *encoding.overflowing):
-        inner = part.part(0, len(part))
-        inner.special_tokens_mask, inner.attention_mask = [0] * len(part), [1] * len(part)
-        inner.set_sequence_id(index)
-        added = [
-            Encoding.of([i for _, i in tokens], type_id, [name for name, _ in tokens], special=1, attention=1)
-            for tokens in (before, (after,))
-        ]
-        parts.append(Encoding.merge([added[0], inner, added[1]], False))
-    parts[0].overflowing = parts[1:]
-    return parts[0]
+        part.special_tokens_mask, part.attention_mask = [0] * len(part), [1] * len(part)
+        part.sequence_ranges = {index: range(len(part))}
+    first, last = (
+        Encoding.of([i for _, i in tokens], type_id, [name for name, _ in tokens], special=1, attention=1)
+        for tokens in (before, (after,))
+    )
+    return Encoding.merge([first, encoding, last], False)
 
 
 class _Place(msgspec.Struct, frozen=True):

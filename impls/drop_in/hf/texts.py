@@ -9,6 +9,7 @@ its characters each of them covers, and `core.text.tracing` says where these are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from impls.core.errors import Unsupported
 from impls.core.text.tracing import Traced
@@ -22,25 +23,23 @@ Row = tuple[int, str, Span, int]
 """The id of a token, its text, its start and end in the original text, and its word."""
 
 
+@dataclass(frozen=True)
 class TextEncoder:
     """Encodes single texts by `implementation`; `names` are the tokens of its ids, the parts those of its file.
 
     Without names, before training, only added tokens are tokens, and all other text is dropped, as in the library.
     """
 
-    def __init__(
-        self,
-        implementation: Tokenizer,
-        names: Mapping[int, str],
-        normalizer: Normalizer | None,
-        pre_tokenizer: PreTokenizer | None,
-    ) -> None:
-        self.normalizer, self.pre_tokenizer = normalizer, pre_tokenizer
-        self._implementation, self._model, self._names = implementation, implementation.model, names
-        rules = self._model.sentencepiece
+    implementation: Tokenizer
+    names: Mapping[int, str]
+    normalizer: Normalizer | None
+    pre_tokenizer: PreTokenizer | None
+
+    def __post_init__(self) -> None:
+        rules = self.implementation.model.sentencepiece
         if rules is not None and (rules.looks_up or rules.user_defined_ids):
             why = "its SentencePiece file normalises, or cuts pieces out, as no tokenizer.json does"
-            raise Unsupported(implementation.name, why)
+            raise Unsupported(self.implementation.name, why)
 
     def normal(self, text: str) -> str:
         """Return a text in the form in which normalized tokens are searched."""
@@ -51,8 +50,8 @@ class TextEncoder:
         rows: list[Row] = []
         n_dropped = 0
         for part, is_added, ids in self._parts(text, added, as_text):
-            if not is_added and not self._names:
-                n_dropped += sum(1 for _ in self._model.splitter.spans(part.text))
+            if not is_added and not self.names:
+                n_dropped += sum(1 for _ in self.implementation.model.splitter.spans(part.text))
                 continue
             n_words = (rows[-1][3] + 1 if rows else 0) + n_dropped
             n_dropped = 0
@@ -60,8 +59,8 @@ class TextEncoder:
                 rows.append((ids[0], part.text, (part.starts[0], part.ends[-1]), n_words))
             else:
                 rows += [
-                    (i, self._names[i], (part.starts[start], part.ends[end - 1]), n_words + word)
-                    for word, i, start, end in spans_in_text(self._implementation, part.text, ids)
+                    (i, self.names[i], (part.starts[start], part.ends[end - 1]), n_words + word)
+                    for word, i, start, end in spans_in_text(self.implementation, part.text, ids)
                 ]
         encoding = Encoding.of([row[0] for row in rows], type_id, [row[1] for row in rows], special=0, attention=1)
         encoding.offsets = [row[2] for row in rows]
@@ -87,16 +86,16 @@ class TextEncoder:
                     continue
                 marked = self._marked(token)
                 is_whole = len(inner) == len(normal.text)
-                yield marked, False, self._ids(marked.text, part if is_whole else None) if self._names else ()
+                yield marked, False, self._ids(marked.text, part if is_whole else None) if self.names else ()
 
     def _marked(self, part: Traced) -> Traced:
         return part if self.pre_tokenizer is None else self.pre_tokenizer.marked(part, first=part.starts[0] == 0)
 
     def _ids(self, text: str, original: str | None) -> Sequence[int]:
         """Return the ids of a text without added tokens; `original` is the text before it was rewritten."""
-        if not self._implementation.normalizes:
-            return self._implementation.encode_normalized(text)
+        if not self.implementation.normalizes:
+            return self.implementation.encode_normalized(text)
         if original is None:
             why = "rewrites texts itself, so tokens cannot be searched in rewritten text; take another implementation"
-            raise Unsupported(self._implementation.name, why)
-        return self._implementation.encode_normalized(original)
+            raise Unsupported(self.implementation.name, why)
+        return self.implementation.encode_normalized(original)

@@ -51,7 +51,7 @@ def learned(pipeline: Pipeline, texts: Iterable[str], trainer: Any) -> dict[str,
     if not by_bytes:  # a piece of one letter adds no pair
         pieces = chain(settings.initial_alphabet, pieces)
     spec = _spec(settings, names, by_bytes)
-    model = registry.learn(pipeline.implementation.name, pieces, spec)
+    model = registry.learn(pipeline.encoder.implementation.name, pieces, spec)
     added = [{"id": k, **token.__getstate__()} for k, token in enumerate(special)]
     return {"model": pipeline.whole["model"] | _vocabulary(model, names), "added_tokens": added}
 

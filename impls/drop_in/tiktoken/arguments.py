@@ -46,8 +46,8 @@ def check_disallowed(text: str, disallowed: Any) -> None:
     for item in wanted:
         check_text(item, "an item of disallowed_special")
     check_text(text)
-    if found := special_matcher(wanted).search(text):
-        raise SpecialToken(found[0], found.start())
+    if match := special_matcher(wanted).search(text):
+        raise SpecialToken(match[0], match.start())
 
 
 def checked_allowed(allowed: Any) -> Collection[str]:
@@ -77,8 +77,8 @@ def check_vocabulary(ranks: Any, special_tokens: Any, pattern: Any, n_vocab: Any
     """
     highest = max(max(ranks.values()), max(special_tokens.values(), default=0))
     if n_vocab and not (len(ranks) + len(special_tokens) == n_vocab == highest + 1):
-        found = f"{len(ranks)} ranks and {len(special_tokens)} special tokens up to id {highest}"
-        raise AssertionError(f"explicit_n_vocab is {n_vocab}, but there are {found}")
+        counts = f"{len(ranks)} ranks and {len(special_tokens)} special tokens up to id {highest}"
+        raise AssertionError(f"explicit_n_vocab is {n_vocab}, but there are {counts}")
     for name, given in (("mergeable_ranks", ranks), ("special_tokens", special_tokens)):
         if not isinstance(given, dict):
             raise wrong_type(name, "a dict", given)

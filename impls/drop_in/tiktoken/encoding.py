@@ -172,7 +172,7 @@ class Encoding(DecodingEncoding):
                 )
             except (TypeError, ValueError):
                 pass  # the first text with an error raises its own
-        return [self.encode(one, allowed_special=allowed, disallowed_special=disallowed) for one in texts]
+        return [self.encode(each, allowed_special=allowed, disallowed_special=disallowed) for each in texts]
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Return the ids of each text, encoded on `num_threads` threads; special tokens are ordinary text."""
@@ -189,8 +189,8 @@ class Encoding(DecodingEncoding):
         allowed = self._checked(text, allowed_special, disallowed_special, repaired=False)
         end = max((end for _, end in self._found(text, allowed)), default=0)
         stable, rest = unstable.stable_and_unstable(self.tokenizer, text[end:])
-        found = unstable.completions(self.tokenizer, self._sorted_tokens, rest)
-        return self._encode_allowing(text[:end], allowed) + stable, list(map(list, sorted(found)))
+        completions = unstable.completions(self.tokenizer, self._sorted_tokens, rest)
+        return self._encode_allowing(text[:end], allowed) + stable, list(map(list, sorted(completions)))
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Return the id of a token or special token; raise `UnknownToken`, a KeyError, for anything else."""
@@ -237,7 +237,7 @@ class Encoding(DecodingEncoding):
     def _found(self, text: str, allowed: Collection[str]) -> list[tuple[int, int]]:
         """Return the start and end of each allowed special token in `text`."""
         wanted = self._special_tokens.keys() & allowed
-        return [found.span() for found in special_matcher(frozenset(wanted)).finditer(text)] if wanted else []
+        return [match.span() for match in special_matcher(frozenset(wanted)).finditer(text)] if wanted else []
 
     # --- private methods that programs use -------------------------------------------------------------------
 

@@ -51,7 +51,7 @@ def completions(tokenizer: Tokenizer, tokens: Sequence[bytes], unstable: bytes) 
         return set()
     model = tokenizer.model
     sizes = {i: len(token) for token, i in model.id_by_token.items()}
-    found: set[tuple[int, ...]] = {(model.id_by_token[token],) for token in _beginning_with(unstable, tokens)}
+    sequences: set[tuple[int, ...]] = {(model.id_by_token[token],) for token in _beginning_with(unstable, tokens)}
     first = max(len(unstable) - max(sizes.values()), 1)  # no token continues more bytes than it has
     ways = [
         (start, token) for start in range(first, len(unstable)) for token in _beginning_with(unstable[start:], tokens)
@@ -65,12 +65,12 @@ def completions(tokenizer: Tokenizer, tokens: Sequence[bytes], unstable: bytes) 
         except UnicodeDecodeError:
             ids = merged_bytes(model, data)
         ends = list(accumulate(sizes[i] for i in ids))
-        found.add(tuple(ids[: bisect_left(ends, len(unstable)) + 1]))
+        sequences.add(tuple(ids[: bisect_left(ends, len(unstable)) + 1]))
     # If the text continues, a piece may begin at its last white space.
     last = unstable.decode()[-1]
     if last in WHITE_SPACE and (head := unstable.removesuffix(last.encode())):
-        found.add((*merged_bytes(model, head), *merged_bytes(model, last.encode())))
-    return found
+        sequences.add((*merged_bytes(model, head), *merged_bytes(model, last.encode())))
+    return sequences
 
 
 def merged_bytes(model: Model, data: bytes) -> list[int]:
