@@ -60,7 +60,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         own = Path(folder) / "model.json"
-        _run(f"from harness.data import load_model\nload_model({options.model!r}).save({str(own)!r})", {})
+        run(f"from harness.data import load_model\nload_model({options.model!r}).save({str(own)!r})", {})
         for title, name in ((f"{options.model}, kept", options.model), ("from bpebench's own file, kept", str(own))):
             _print(title, _smallest([_loaded(name, {}) for _ in range(options.processes + 1)][1:]))
         _print(f"{options.model}, first time", _smallest(_first_times(options.model, options.processes)))
@@ -72,13 +72,13 @@ def main() -> None:
 
 
 def _loaded(model: str, environment: dict[str, str]) -> dict[str, float]:
-    found: dict[str, float] = json.loads(_run(_LOAD, environment, model))
+    found: dict[str, float] = json.loads(run(_LOAD, environment, model))
     return found
 
 
 def _first_times(model: str, n_processes: int) -> list[dict[str, float]]:
     """Loads with a cache that holds vocabularies and kernels alone, a new one each time."""
-    cache = Path(_run("from impls.core.cache import cache_folder\nprint(cache_folder())", {}).strip())
+    cache = Path(run("from impls.core.cache import cache_folder\nprint(cache_folder())", {}).strip())
     found: list[dict[str, float]] = []
     for _ in range(n_processes):
         with tempfile.TemporaryDirectory() as folder:
@@ -98,7 +98,7 @@ def _seconds(name: str) -> float:
     from time import perf_counter
 
     start = perf_counter()
-    _run(_START.format(name=name), {})
+    run(_START.format(name=name), {})
     return perf_counter() - start
 
 
@@ -113,7 +113,7 @@ def _print_compilation() -> None:
             print(f"compiling the kernels for {name}: {cpu:.1f} s of processor time")
 
 
-def _run(code: str, environment: dict[str, str], *arguments: str) -> str:
+def run(code: str, environment: dict[str, str], *arguments: str) -> str:
     command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(command, env=_environment(environment), capture_output=True, text=True, check=False)
     if done.returncode != 0:
