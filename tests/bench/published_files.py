@@ -2,9 +2,9 @@
 
     python tests/bench/published_files.py [--processes 5] [MODEL or FILE …]
 
-"first": the cache holds compiled kernels and nothing of the file; "later": also what the first load left. Imports are
-not counted. Memory is the peak of the process above what it had before the load. Times are medians, each with its
-ratio to the library's.
+"first": the cache holds compiled kernels and nothing of the file; "later": also what the first load left. Seconds are
+of processor time, without imports, and medians; memory is the peak of the process above what it had before the load.
+Each has its ratio to the library's.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _LOADS = {
 }
 _TIMED = """
 import json, sys, warnings
-from time import perf_counter
+from time import process_time
 from harness.process.memory import peak_bytes, resident_bytes
 warnings.simplefilter("ignore")
 {load}
-before, start = resident_bytes(), perf_counter()
+before, start = resident_bytes(), process_time()
 tokenizer = load(sys.argv[1])
-print(json.dumps([perf_counter() - start, (peak_bytes() - before) / 1e6]))
+print(json.dumps([process_time() - start, (peak_bytes() - before) / 1e6]))
 """
 _WRITE = """
 import sys, bpebench

@@ -71,7 +71,7 @@ class Pipeline:
     @cached_property
     def whole(self) -> dict[str, Any]:
         """Return `document` with its merges."""
-        return self.document if self.content is None else msgspec.json.decode(self.content, type=dict[str, Any])
+        return self.document if self.content is None else parse_document(self.content)
 
     @property
     def written(self) -> dict[str, Any]:
@@ -153,10 +153,10 @@ def read_file(content: bytes, path: Path, implementation: str) -> Pipeline:
             model = read_content(content, str(path), document)
         except OtherDocument as other:
             return read_document(other.document, prepare, str(path))
-        if parsed:
-            return Pipeline.of(prepare(model), parsed[0])
         # A model from the cache was parsed strictly before, and the same bytes are valid again.
-        return replace(Pipeline.of(prepare(model), _without_merges(content)), content=content)
+        held = parsed.pop() if parsed else _without_merges(content)
+        held["model"].pop("merges", None)
+        return replace(Pipeline.of(prepare(model), held), content=content)
 
 
 _Model = msgspec.defstruct(
