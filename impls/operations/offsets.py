@@ -59,7 +59,8 @@ def encode_with_offsets(
             pass
         else:
             ids = tokenizer.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
-            return ids, in_unit(data, *_byte_spans(tokenizer, ids, len(data)), unit)
+            spans = _byte_spans(tokenizer, ids, len(data))
+            return ids, spans if unit == "byte" else _in_unit(text, _in_code_points(data, spans), unit)
     is_ordinary(tokenizer, text, allowed_special, disallowed_special)
     return _traced(tokenizer, text, unit, allowed_special)
 
@@ -82,8 +83,8 @@ def _n_bytes_by_id(model: Model) -> np.ndarray:
     return sizes
 
 
-def _byte_spans(tokenizer: Coder, ids: Sequence[int], n_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the starts and the ends of tokens over bytes in the text they spell, which has `n_bytes`."""
+def _byte_spans(tokenizer: Coder, ids: Sequence[int], n_bytes: int) -> np.ndarray:
+    """Return the starts and ends of tokens over bytes in the text they spell, which has `n_bytes`."""
     import numpy as np
 
     places = np.asarray(ids, np.int64)
@@ -92,7 +93,7 @@ def _byte_spans(tokenizer: Coder, ids: Sequence[int], n_bytes: int) -> tuple[np.
     ends = np.cumsum(sizes)
     if (int(ends[-1]) if len(ends) else 0) != n_bytes or len(sizes) != len(ids):
         raise _not_spelled(tokenizer)
-    return ends - sizes, ends
+    return np.stack([ends - sizes, ends], axis=1)
 
 
 def _not_spelled(tokenizer: Coder) -> Unsupported:
@@ -123,13 +124,7 @@ def _traced(tokenizer: Coder, text: str, unit: Unit, allowed_special: SpecialSet
             raise UnknownSymbol(error.character, given.starts[error.offset]) from None
         ids += found
         spans += _spans_in_part(tokenizer, found, part)
-    places = np.array(spans, np.int64).reshape(-1, 2)
-    if unit == "codepoint":
-        return ids, places
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    steps = (0x80, 0x800, 0x10000) if unit == "byte" else (0x10000,)
-    sizes = 1 + sum((codes >= step).astype(np.int64) for step in steps)
-    return ids, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])[places]
+    return ids, _in_unit(text, np.array(spans, np.int64).reshape(-1, 2), unit)
 
 
 def _spans_in_part(tokenizer: Coder, ids: list[int], part: Traced) -> list[tuple[int, int]]:
@@ -137,7 +132,7 @@ def _spans_in_part(tokenizer: Coder, ids: list[int], part: Traced) -> list[tuple
     model, rules = tokenizer.model, tokenizer.model.sentencepiece
     if model.alphabet == "bytes" and model.end_of_word is None and not model.splitter.drops:
         data = part.text.encode()
-        spans = in_unit(data, *_byte_spans(tokenizer, ids, len(data)), "codepoint").tolist()
+        spans = _in_code_points(data, _byte_spans(tokenizer, ids, len(data))).tolist()
     else:
         if rules is not None and rules.byte_ids and not rules.spells_all and model.unknown_id is not None:
             raise Unsupported(
@@ -162,68 +157,44 @@ def spans_in_text(tokenizer: Coder, text: str, ids: Sequence[int]) -> Iterator[t
 
 def _spans_in_piece(tokenizer: Coder, piece: str, ids: Iterator[int]) -> Iterator[tuple[int, int, int]]:
     """Yield the next of `ids` that spell a piece, with the start and the end of each in its characters."""
-    if tokenizer.model.whole_piece(piece) is not None and (i := next(ids, None)) is not None:
+    model = tokenizer.model
+    is_token = model.whole_piece(piece) is not None or (model.cuts is not None and piece in model.cuts.user_defined)
+    if is_token and (i := next(ids, None)) is not None:
         yield i, 0, len(piece)
         return
-    places = [k for k, character in enumerate(piece) for _ in character.encode()]
-    unknown = _unknown_sizes(tokenizer.model, piece)
-    at = 0
-    while at < len(places):
+    symbols = iter(model.symbol_spans(piece))
+    for symbol, start, end in symbols:
         if (i := next(ids, None)) is None:
             raise _not_spelled(tokenizer)
-        size = _n_bytes_in_piece(tokenizer.model, i, len(places) - at, unknown)
-        yield i, places[at], places[min(at + max(size, 1), len(places)) - 1] + 1
-        at += size
+        n_left = _n_bytes(model, i) - _n_bytes(model, symbol)
+        while n_left > 0 and (following := next(symbols, None)) is not None:
+            n_left -= _n_bytes(model, following[0])
+            end = following[2]
+        yield i, start, end
 
 
-def _n_bytes_in_piece(model: Model, i: int, n_left: int, unknown: Iterator[int]) -> int:
-    """Return how many of the `n_left` bytes of its piece a token has."""
-    if i in model.derived(_byte_ids):
-        return 1
-    if i == model.unknown_id and model.alphabet == "chars":
-        return next(unknown)
-    size = len((model.tokens[i] if i < len(model.tokens) else None) or b"")
-    if model.end_of_word is not None and size > n_left:
-        size -= len(model.end_of_word.encode())
-    return size
+def _n_bytes(model: Model, i: int) -> int:
+    return len((model.tokens[i] if i < len(model.tokens) else None) or b"")
 
 
-def _byte_ids(model: Model) -> frozenset[int]:
-    return frozenset() if model.sentencepiece is None else frozenset(model.sentencepiece.byte_ids) - {-1}
+# --- units -----------------------------------------------------------------------------------------------------
 
 
-def _unknown_sizes(model: Model, piece: str) -> Iterator[int]:
-    """Yield the bytes each unknown token of a piece represents: those of one character, or of several
-    fused ones."""
-    rules = model.sentencepiece
-    fused = 0
-    for k, character in enumerate(piece):
-        symbol = character + ((model.end_of_word or "") if k == len(piece) - 1 else "")
-        is_known = symbol.encode() in model.id_by_token
-        if is_known and fused:
-            yield fused
-            fused = 0
-        if is_known and model.id_by_token[symbol.encode()] == model.unknown_id:  # a symbol like any other
-            yield len(character.encode())
-        if not (is_known or (rules is not None and rules.spelled(character))):
-            fused += len(character.encode())
-        if fused and not (rules is not None and rules.fuse_unknown):
-            yield fused
-            fused = 0
-    if fused:
-        yield fused
-
-
-def in_unit(data: bytes, starts: np.ndarray, ends: np.ndarray, unit: Unit) -> np.ndarray:
-    """Return spans in UTF-8 `data` (bytes) in another unit, widened to whole characters: int64 of shape (n, 2)."""
+def _in_code_points(data: bytes, spans: np.ndarray) -> np.ndarray:
+    """Return spans in UTF-8 `data` (bytes) in code points, widened to whole characters: int64 of shape (n, 2)."""
     import numpy as np
 
-    if unit != "byte" and not data.isascii():
-        codes = np.frombuffer(data, np.uint8)
-        begins = (codes & 0xC0) != 0x80
-        number = np.cumsum(begins)  # number of the character that a byte belongs to, from 1
-        starts, ends = number[starts] - 1, number[ends - 1]
-        if unit == "utf16":
-            units = np.concatenate([[0], np.cumsum(1 + (codes[begins] >= 0xF0))])
-            starts, ends = units[starts], units[ends]
-    return np.stack([starts, ends], axis=1).astype(np.int64)
+    number = np.cumsum((np.frombuffer(data, np.uint8) & 0xC0) != 0x80)  # of the character that a byte is of, from 1
+    return np.stack([number[spans[:, 0]] - 1, number[spans[:, 1] - 1]], axis=1)
+
+
+def _in_unit(text: str, spans: np.ndarray, unit: Unit) -> np.ndarray:
+    """Return spans in code points of `text` in another unit."""
+    import numpy as np
+
+    if unit == "codepoint":
+        return spans
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    steps = (0x80, 0x800, 0x10000) if unit == "byte" else (0x10000,)
+    sizes = 1 + sum((codes >= step).astype(np.int64) for step in steps)
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])[spans]
