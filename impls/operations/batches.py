@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from impls.core.arguments import SpecialSet, check_special_sets, check_texts, text_sequence, thread_count
-from impls.core.model.whole_tokens import WholeTokens
+from impls.core.arguments import Special, check_texts, text_sequence, thread_count
 from impls.operations.coder import Coder
-from impls.operations.specials import written
+from impls.operations.specials import are_ordinary, prepared, written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,58 +18,30 @@ Ids = TypeVar("Ids")
 
 
 def encode_batch(
-    tokenizer: Coder,
-    texts: Sequence[str],
-    threads: int | None,
-    *,
-    allowed_special: SpecialSet = (),
-    disallowed_special: SpecialSet = "all",
+    tokenizer: Coder, texts: Sequence[str], threads: int | None, **special: Unpack[Special]
 ) -> list[list[int]]:
     """Return `Tokenizer.encode_batch`."""
-    texts, threads = text_sequence(texts), thread_count(threads)
-    if _are_ordinary(tokenizer, texts, allowed_special, disallowed_special):
-        return _prepared(tokenizer, tokenizer.encode_normalized_batch, texts, threads)
-    encode = partial(tokenizer.encode, allowed_special=allowed_special, disallowed_special=disallowed_special)
-    return map_on_threads(encode, texts, threads)
+    texts, n_threads = text_sequence(texts), thread_count(threads)
+    if are_ordinary(tokenizer, texts, **special):
+        encode = partial(tokenizer.encode_normalized_batch, threads=n_threads)
+        return prepared(tokenizer, encode, texts, _all_written)
+    return map_on_threads(partial(tokenizer.encode, **special), texts, n_threads)
 
 
 def encode_ragged(
-    tokenizer: Coder,
-    texts: Sequence[str],
-    threads: int | None,
-    *,
-    allowed_special: SpecialSet = (),
-    disallowed_special: SpecialSet = "all",
+    tokenizer: Coder, texts: Sequence[str], threads: int | None, **special: Unpack[Special]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return `Tokenizer.encode_ragged`."""
-    texts, threads = text_sequence(texts), thread_count(threads)
-    if _are_ordinary(tokenizer, texts, allowed_special, disallowed_special):
-        return _prepared(tokenizer, tokenizer.encode_normalized_ragged, texts, threads)
-    encode = partial(tokenizer.encode_array, allowed_special=allowed_special, disallowed_special=disallowed_special)
-    return joined(map_on_threads(encode, texts, threads))
+    texts, n_threads = text_sequence(texts), thread_count(threads)
+    if are_ordinary(tokenizer, texts, **special):
+        encode = partial(tokenizer.encode_normalized_ragged, threads=n_threads)
+        return prepared(tokenizer, encode, texts, _all_written)
+    return joined(map_on_threads(partial(tokenizer.encode_array, **special), texts, n_threads))
 
 
-def _are_ordinary(
-    tokenizer: Coder, texts: Sequence[str], allowed_special: SpecialSet, disallowed_special: SpecialSet
-) -> bool:
-    """Return whether no text contains a special or added token to encode."""
-    if not (allowed_special or disallowed_special or tokenizer.model.added_tokens):
-        return True
+def _all_written(tokenizer: Coder, texts: Sequence[str]) -> Sequence[str]:
     check_texts(texts)
-    check_special_sets(allowed_special, disallowed_special)
-    occur = tokenizer.model.derived(WholeTokens).occur
-    return not any(occur(text, allowed_special, disallowed_special) for text in texts)
-
-
-def _prepared(tokenizer: Coder, encode: Callable[[Sequence[str], int], Ids], texts: Sequence[str], threads: int) -> Ids:
-    """Return `encode(texts, threads)`, with the texts repaired and normalised if needed."""
-    if tokenizer.refusals:
-        try:
-            return encode(texts, threads)
-        except tokenizer.refusals:
-            pass
-    check_texts(texts)
-    return encode([written(tokenizer, text) for text in texts], threads)
+    return [written(tokenizer, text) for text in texts]
 
 
 def map_on_threads(encode: Callable[[str], Ids], texts: Sequence[str], threads: int) -> list[Ids]:

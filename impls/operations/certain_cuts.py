@@ -50,9 +50,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from impls.core.arguments import SpecialSet
+from impls.core.arguments import Special
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.pattern.runs import Runs
 from impls.core.pattern.syntax import NotExpressible
@@ -60,7 +60,7 @@ from impls.core.pattern.tables import PairCuts, stage_tables
 from impls.core.text.normal_borders import NormalBorders
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
 from impls.operations.coder import Coder
-from impls.operations.specials import encode_parts
+from impls.operations.specials import encode_parts, is_ordinary
 from impls.operations.token_borders import SURROGATE, TokenBorders
 
 if TYPE_CHECKING:
@@ -89,19 +89,17 @@ def cuts_around_added(tokenizer: Coder) -> CertainCuts:
     return cuts_around(tokenizer, frozenset(tokenizer.model.added_tokens))
 
 
-def encode_further(
-    tokenizer: Coder, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = ()
-) -> list[int]:
+def encode_further(tokenizer: Coder, text: str, **special: Unpack[Special]) -> list[int]:
     """Encode a text that continues another after a certain place: nothing is put before it."""
     pairs, model = pairs_of(tokenizer), tokenizer.model
     if not pairs.changes_beginning:
-        return tokenizer.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+        return tokenizer.encode(text, **special)
 
     def normalize(segment: str, begins: bool) -> str:
         return pairs.continued(segment) if begins else model.normalize(segment, first=False)
 
-    model.derived(WholeTokens).occur(text, allowed_special, disallowed_special)
-    return encode_parts(tokenizer, text, allowed_special, tokenizer.encode_normalized, normalize)
+    is_ordinary(tokenizer, text, **special)
+    return encode_parts(tokenizer, text, special, normalize=normalize)
 
 
 class CertainPairs(dict[str, bool]):

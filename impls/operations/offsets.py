@@ -9,7 +9,7 @@ A token's span is that of all characters that one of its bytes belongs to, so to
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, Unpack, get_args
 
 from impls.core.arguments import Special, SpecialSet, check_text
 from impls.core.errors import UnknownSymbol, Unsupported
@@ -33,12 +33,7 @@ class How(Special, total=False):
 
 
 def encode_with_offsets(
-    tokenizer: Coder,
-    text: str,
-    *,
-    unit: Unit = "codepoint",
-    allowed_special: SpecialSet = (),
-    disallowed_special: SpecialSet = "all",
+    tokenizer: Coder, text: str, *, unit: Unit = "codepoint", **special: Unpack[Special]
 ) -> tuple[list[int], np.ndarray]:
     """Return the ids of `encode`, and the start and end of each token: int64 of shape (n_tokens, 2).
 
@@ -58,11 +53,11 @@ def encode_with_offsets(
         except UnicodeEncodeError:
             pass
         else:
-            ids = tokenizer.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+            ids = tokenizer.encode(text, **special)
             spans = _byte_spans(tokenizer, ids, len(data))
             return ids, spans if unit == "byte" else _in_unit(text, _in_code_points(data, spans), unit)
-    is_ordinary(tokenizer, text, allowed_special, disallowed_special)
-    return _traced(tokenizer, text, unit, allowed_special)
+    is_ordinary(tokenizer, text, **special)
+    return _traced(tokenizer, text, unit, special.get("allowed_special", ()))
 
 
 # --- models over bytes that change no text -------------------------------------------------------------------

@@ -8,13 +8,20 @@ that raises `refusals` for a text that needs it gets the text as it is first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Callable, Sequence
 from numbers import Real
 from random import Random
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from impls.core.arguments import SpecialSet, check_special_sets, check_text, whole_number, wrong_type
+from impls.core.arguments import (
+    Special,
+    SpecialSet,
+    check_special_sets,
+    check_text,
+    check_texts,
+    whole_number,
+    wrong_type,
+)
 from impls.core.errors import UnknownSymbol
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.text.text import repair_surrogates
@@ -25,37 +32,28 @@ if TYPE_CHECKING:
     import numpy as np
 
 Ids = TypeVar("Ids")
+Given = TypeVar("Given")
 Encode = Callable[[str], list[int]]
 
 
-def encode(
-    tokenizer: Coder, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
-) -> list[int]:
+def encode(tokenizer: Coder, text: str, **special: Unpack[Special]) -> list[int]:
     """Return `Tokenizer.encode`."""
-    if is_ordinary(tokenizer, text, allowed_special, disallowed_special):
+    if is_ordinary(tokenizer, text, **special):
         return prepared(tokenizer, tokenizer.encode_normalized, text)
-    return encode_parts(tokenizer, text, allowed_special)
+    return encode_parts(tokenizer, text, special)
 
 
-def encode_array(
-    tokenizer: Coder, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
-) -> np.ndarray:
+def encode_array(tokenizer: Coder, text: str, **special: Unpack[Special]) -> np.ndarray:
     """Return `Tokenizer.encode_array`."""
-    if is_ordinary(tokenizer, text, allowed_special, disallowed_special):
+    if is_ordinary(tokenizer, text, **special):
         return prepared(tokenizer, tokenizer.encode_normalized_array, text)
     import numpy as np
 
-    return np.array(encode_parts(tokenizer, text, allowed_special), dtype=np.uint32)
+    return np.array(encode_parts(tokenizer, text, special), dtype=np.uint32)
 
 
 def encode_with_dropout(
-    tokenizer: Coder,
-    text: str,
-    *,
-    probability: float,
-    seed: int,
-    allowed_special: SpecialSet = (),
-    disallowed_special: SpecialSet = "all",
+    tokenizer: Coder, text: str, *, probability: float, seed: int, **special: Unpack[Special]
 ) -> list[int]:
     """Return the ids of `text` with each possible merge dropped with `probability`; deterministic in `seed`.
 
@@ -72,34 +70,48 @@ def encode_with_dropout(
     draw = Random(whole_number("seed", seed)).random
     drops = iter(lambda: draw() < probability, None)
     if probability == 0:
-        return tokenizer.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+        return tokenizer.encode(text, **special)
 
     def encode_normalized(given: str) -> list[int]:
         return pieces.encode(tokenizer.model, given, lambda piece: tokenizer.encode_piece_with_dropout(piece, drops))
 
-    if is_ordinary(tokenizer, text, allowed_special, disallowed_special):
+    if is_ordinary(tokenizer, text, **special):
         return encode_normalized(written(tokenizer, text))
-    return encode_parts(tokenizer, text, allowed_special, encode_normalized)
+    return encode_parts(tokenizer, text, special, encode_normalized)
 
 
-def is_ordinary(tokenizer: Coder, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
+def is_ordinary(tokenizer: Coder, text: str, **special: Unpack[Special]) -> bool:
     """Return whether `text` contains no special or added token to encode; raise `SpecialToken` for a disallowed one."""
-    model = tokenizer.model
-    if not (allowed_special or disallowed_special or model.added_tokens):
-        return True
     check_text(text)
+    return are_ordinary(tokenizer, (text,), **special)
+
+
+def are_ordinary(
+    tokenizer: Coder,
+    texts: Sequence[str],
+    *,
+    allowed_special: SpecialSet = (),
+    disallowed_special: SpecialSet = "all",
+) -> bool:
+    """Return whether no text contains a special or added token to encode."""
+    if not (allowed_special or disallowed_special or tokenizer.model.added_tokens):
+        return True
+    check_texts(texts)
     check_special_sets(allowed_special, disallowed_special)
-    return not model.derived(WholeTokens).occur(text, allowed_special, disallowed_special)
+    occur = tokenizer.model.derived(WholeTokens).occur
+    return not any(occur(text, allowed_special, disallowed_special) for text in texts)
 
 
-def prepared(tokenizer: Coder, encode: Callable[[str], Ids], text: str) -> Ids:
-    """Return `encode(text)`, with the text repaired and normalised if needed."""
+def prepared(
+    tokenizer: Coder, encode: Callable[[Given], Ids], given: Given, write: Callable[[Coder, Given], Given] | None = None
+) -> Ids:
+    """Return `encode(given)`, a text or by `write` several, repaired and normalised if needed."""
     if tokenizer.refusals:
         try:
-            return encode(text)
+            return encode(given)
         except tokenizer.refusals:
             pass
-    return encode(written(tokenizer, text))
+    return encode((write or written)(tokenizer, given))
 
 
 def written(tokenizer: Coder, text: str) -> str:
@@ -112,31 +124,22 @@ def written(tokenizer: Coder, text: str) -> str:
 def encode_parts(
     tokenizer: Coder,
     text: str,
-    allowed_special: SpecialSet,
+    special: Special,
     encode: Encode | None = None,
     normalize: Callable[[str, bool], str] | None = None,
 ) -> list[int]:
     """Return the ids of allowed special tokens, of added tokens, and of the text between, which is normalised by
     `normalize`, a function of a segment and whether it begins the text, and encoded by `encode`."""
-    encode = encode or tokenizer.encode_normalized
-    return list(chain.from_iterable(_ids_by_part(tokenizer, text, allowed_special, encode, normalize)))
-
-
-def _ids_by_part(
-    tokenizer: Coder,
-    text: str,
-    allowed_special: SpecialSet,
-    encode: Encode,
-    normalize: Callable[[str, bool], str] | None,
-) -> Iterator[list[int]]:
-    model = tokenizer.model
+    model, encode = tokenizer.model, encode or tokenizer.encode_normalized
 
     def normal_form(segment: str, begins: bool) -> str:
         return segment if tokenizer.normalizes else model.normalize(segment, first=begins)
 
-    parts = model.derived(WholeTokens).parts(repair_surrogates(text), allowed_special, normalize or normal_form)
-    for part, i, offset in parts:
+    allowed = special.get("allowed_special", ())
+    ids: list[int] = []
+    for part, i, offset in model.derived(WholeTokens).parts(repair_surrogates(text), allowed, normalize or normal_form):
         try:
-            yield encode(part) if i is None else [i]
+            ids += encode(part) if i is None else [i]
         except UnknownSymbol as error:
             raise UnknownSymbol(error.character, offset + error.offset) from None
+    return ids

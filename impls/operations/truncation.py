@@ -203,7 +203,7 @@ def ids_of_end(tokenizer: Coder, text: str, n_tokens: int) -> list[int] | None:
         searched = text[begin : start + size // _SHARE_SEARCHED + margin]
         if at := cuts_around_added(tokenizer).first(searched, start - begin):
             with suppress(UnknownSymbol):  # raised below, with its offset in the whole text
-                ids = encode_further(tokenizer, text[begin + at :])
+                ids = encode_further(tokenizer, text[begin + at :], disallowed_special=())
                 if len(ids) > n_tokens:
                     return ids
     return None
