@@ -32,6 +32,44 @@ def may_become(pending: bytes, continuations: Collection[bytes]) -> bool:
     return False
 
 
+def _read(data: bytes, errors: str) -> tuple[str, int]:
+    """Return the text of `data` without a character that may still be completed, and how many bytes were read."""
+    text, n_read = codecs.utf_8_decode(data, errors, False)
+    # Python waits for the third byte of a surrogate, which only this handler decodes.
+    if data[n_read:].startswith(b"\xed") and len(data) - n_read == 2 and data[-1] >= 0xA0 and errors != "surrogatepass":
+        return text + data[n_read:].decode("utf-8", errors), len(data)
+    return text, n_read
+
+
+class Characters:
+    """Bytes as characters: those of a character that may still be completed are held back."""
+
+    def __init__(self, errors: str, continuations: Collection[bytes] | None) -> None:
+        """Begin; `continuations` are the bytes that may complete a character, None if any may."""
+        self._errors, self._continuations = errors, continuations
+        self.data = b""
+        """The bytes that are held back."""
+
+    def push(self, data: bytes) -> str:
+        """Return the text that becomes certain with further bytes; raise UnicodeDecodeError, and ignore them."""
+        data = self.data + data
+        text, n_read = _read(data, self._errors)
+        rest = data[n_read:]
+        if rest and self._continuations is not None and not may_become(rest, self._continuations):
+            text, rest = text + rest.decode("utf-8", self._errors), b""
+        self.data = rest
+        return text
+
+    def otherwise(self) -> str:
+        """Return the text of the bytes that are held back if no others follow; raise UnicodeDecodeError."""
+        return self.data.decode("utf-8", self._errors)
+
+    def end(self) -> str:
+        """Return the text of the bytes that are held back, and forget them; raise UnicodeDecodeError."""
+        text, self.data = self.otherwise(), b""
+        return text
+
+
 class ByteRun:
     """Byte tokens in a row, which are the text of their bytes if all of them are UTF-8, and else a U+FFFD each."""
 
@@ -47,6 +85,10 @@ class ByteRun:
     def data(self) -> bytes:
         """Return the bytes of the text that is held back."""
         return "".join(self._parts).encode() + self._incomplete
+
+    def otherwise(self) -> str:
+        """Return the text of these bytes if a wrong one follows."""
+        return "\ufffd" * len(self.data)
 
     def push(self, data: bytes) -> str:
         """Return the text that becomes certain with another byte."""

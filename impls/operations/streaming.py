@@ -16,13 +16,12 @@ Knows a model's tokens as bytes, and no algorithm.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from impls.core.arguments import check_text, checked_ids
-from impls.operations.held_text import ByteRun, Stops, StopString, TokenTexts, may_become
+from impls.core.text.text import EACH_BYTE
+from impls.operations.held_text import ByteRun, Characters, Stops, StopString, TokenTexts
 from impls.operations.stream_rules import StreamRules
-
-_REPLACED = dict.fromkeys(range(0xDC80, 0xDD00), "\ufffd")
 
 
 class StreamDecoder:
@@ -42,22 +41,22 @@ class StreamDecoder:
         """Begin a text; raise LookupError for an unknown `errors`, ValueError for an empty stop string."""
         check_text(errors, "errors")
         codecs.lookup_error(errors)
-        self._rules, self._errors = rules, errors
+        self._rules = rules
         self._skipped = frozenset(rules.special_ids) if skip_special else frozenset()
         self._stops = Stops(stop)
-        self._by_runs = rules.byte_ids is not None and errors == "replace"
-        self._run = ByteRun(rules.byte_continuations) if self._by_runs and rules.joins_runs else None
-        self._by_names = None
-        if rules.decoder is not None and not rules.decoder.joins_bytes:
-            self._by_names = TokenTexts(rules.decoder)
-        self._continuations: Collection[bytes] | None = None
-        if not rules.has_all_bytes:
-            self._continuations = rules.byte_continuations if self._by_runs else rules.continuations
+        by_runs = rules.byte_ids is not None and errors == "replace"
+        self._byte_ids = rules.byte_ids if by_runs else None
+        self._run: Characters | ByteRun
+        if by_runs and rules.joins_runs:
+            self._run = ByteRun(rules.byte_continuations)
+        else:
+            continuations = rules.byte_continuations if by_runs else rules.continuations
+            self._run = Characters(EACH_BYTE if by_runs else errors, None if rules.has_all_bytes else continuations)
+        by_names = rules.decoder is not None and not rules.decoder.joins_bytes
+        self._names = TokenTexts(rules.decoder) if rules.decoder is not None and by_names else None
         self._n_ids = self._n_characters = 0
-        self._pending = b""
         self._held = ""
         self._finished = False
-        self._begins = False
         self._text_by_id: dict[int, str] | None = None
         self._go_on(begins=bool(rules.ids_with_mark))
 
@@ -67,7 +66,7 @@ class StreamDecoder:
         Raise `UnknownId` (its position counted from the first id of the stream) or, with `errors="strict"`,
         UnicodeDecodeError, and ignore all of these ids; ValueError after `finish`.
         """
-        if self._text_by_id and not self._pending and (type(ids) is list or type(ids) is tuple) and len(ids) == 1:
+        if self._text_by_id and not self._run.data and (type(ids) is list or type(ids) is tuple) and len(ids) == 1:
             known = self._text_by_id.get(ids[0])
             if known is not None and type(ids[0]) is int:
                 self._n_ids += 1
@@ -77,39 +76,33 @@ class StreamDecoder:
         if self.stopped:
             return ""
         ids = checked_ids(ids)
-        if self._by_names is not None:
+        if self._names is not None:
             names = self._rules.token_names(ids, self._skipped, self._n_ids)
             self._n_ids += len(ids)
-            return self._certain(self._by_names.push(names))
-        begins = self._begins and self._run is None
+            return self._certain(self._names.push(names))
+        joins_runs = isinstance(self._run, ByteRun)
+        begins = self._begins and not joins_runs
         tokens, begins = self._rules.token_bytes(ids, begins=begins, skipped=self._skipped, n_before=self._n_ids)
-        if self._run is not None:
-            return self._push_runs(self._run, ids, tokens)
-        text, pending = self._decoded_runs(ids, tokens) if self._by_runs else self._decoded(b"".join(tokens))
-        if pending and self._continuations is not None and not may_become(pending, self._continuations):
-            text, pending = text + self._replaced(pending), b""
-        if self._text_by_id is not None and len(ids) == 1 and not self._pending:
-            self._remember(ids[0], tokens[0], text)
-        self._n_ids += len(ids)
-        self._pending = pending
-        self._go_on(begins=begins)
-        return self._certain(text)
-
-    def _push_runs(self, run: ByteRun, ids: Sequence[int], tokens: Sequence[bytes]) -> str:
-        """Return the text that becomes certain with tokens, where a run of byte tokens is UTF-8 or all replaced."""
-        byte_ids = self._rules.byte_ids or ()
-        parts: list[str] = []
-        for i, token in zip(ids, tokens, strict=True):
-            if i not in self._skipped:
-                parts.append(run.push(token) if i in byte_ids else run.end() + token.decode("utf-8", "replace"))
-        text = self._without_first_space("".join(parts))
+        text = self._text(ids, tokens)
+        if joins_runs:
+            text = self._without_first_space(text)
+            begins = self._begins
         if self._text_by_id is not None and len(ids) == 1:
             self._remember(ids[0], tokens[0], text)
         self._n_ids += len(ids)
-        self._text_by_id = None
-        if not run.n_bytes:
-            self._go_on(begins=self._begins)
+        self._go_on(begins=begins)
         return self._certain(text)
+
+    def _text(self, ids: Sequence[int], tokens: Sequence[bytes]) -> str:
+        """Return the text that becomes certain with tokens; one that is not a byte token ends a run of these."""
+        if self._byte_ids is None:
+            return self._run.push(b"".join(tokens))
+        parts: list[str] = []
+        for i, token in zip(ids, tokens, strict=True):
+            if i not in self._skipped:
+                is_byte = i in self._byte_ids
+                parts.append(self._run.push(token) if is_byte else self._run.end() + token.decode("utf-8", "replace"))
+        return "".join(parts)
 
     def _without_first_space(self, text: str) -> str:
         """Return the next part of a text, whose first space is removed if it begins the text."""
@@ -120,8 +113,8 @@ class StreamDecoder:
 
     def _go_on(self, *, begins: bool) -> None:
         self._begins = begins
-        if not (begins or self._stops.texts):
-            self._text_by_id = self._rules.text_by_id
+        depends = begins or self._stops.texts or (isinstance(self._run, ByteRun) and self._run.n_bytes)
+        self._text_by_id = None if depends else self._rules.text_by_id
 
     def _remember(self, i: int, token: bytes, text: str) -> None:
         """Cache the text of an id for all decoders of the model, if it depends on nothing else."""
@@ -139,43 +132,9 @@ class StreamDecoder:
             self._finished = True
             return ""
         self._text_by_id = None
-        text = self._replaced(self._pending) if self._pending else ""
-        if self._run is not None:
-            text = self._without_first_space(self._run.end())
-        elif self._by_names is not None:
-            text = self._by_names.end()
-        self._pending, self._finished = b"", True
+        text = self._names.end() if self._names is not None else self._without_first_space(self._run.end())
+        self._finished = True
         return self._certain(text)
-
-    # --- bytes to text ---------------------------------------------------------------------------------------
-
-    def _decoded(self, data: bytes) -> tuple[str, bytes]:
-        """Return the text of the held-back bytes and `data`, and the bytes of a character that is not complete yet."""
-        data = self._pending + data
-        text, n_read = _read(data, self._errors)
-        return text, data[n_read:]
-
-    def _decoded_runs(self, ids: Sequence[int], tokens: Sequence[bytes]) -> tuple[str, bytes]:
-        """Decode like `_decoded`, but any other token ends a run of byte tokens, and an invalid byte becomes U+FFFD."""
-        byte_ids = self._rules.byte_ids or ()
-        parts: list[str] = []
-        pending = self._pending
-        for i, token in zip(ids, tokens, strict=True):
-            if i in self._skipped:
-                continue
-            if i in byte_ids:
-                pending += token
-                text, n_read = _read(pending, "surrogateescape")
-                parts.append(text.translate(_REPLACED))
-                pending = pending[n_read:]
-            else:
-                parts.append("\ufffd" * len(pending) + token.decode("utf-8", "replace"))
-                pending = b""
-        return "".join(parts), pending
-
-    def _replaced(self, pending: bytes) -> str:
-        """Return the text of bytes that remain incomplete."""
-        return "\ufffd" * len(pending) if self._by_runs else pending.decode("utf-8", self._errors)
 
     # --- stop strings ----------------------------------------------------------------------------------------
 
@@ -187,7 +146,7 @@ class StreamDecoder:
         found = self._stops.first_in(text)
         if found is not None:
             self.stopped = StopString(found.text, self._n_characters + found.start)
-            self._pending, n_held = b"", len(text) - found.start
+            n_held = len(text) - found.start
         else:
             n_held = 0 if self._finished else self._stops.n_begun(text, self._next_texts())
         end = len(text) - n_held
@@ -197,18 +156,7 @@ class StreamDecoder:
 
     def _next_texts(self) -> tuple[bytes, str | None]:
         """Return the bytes that the next character begins with, and the text they otherwise become, if any."""
-        if self._run is not None:
-            return self._run.data, "\ufffd" * len(self._run.data)
         try:
-            return self._pending, self._replaced(self._pending)
+            return self._run.data, self._run.otherwise()
         except UnicodeDecodeError:
-            return self._pending, None
-
-
-def _read(data: bytes, errors: str) -> tuple[str, int]:
-    """Return the text of `data` without a character that may still be completed, and how many bytes were read."""
-    text, n_read = codecs.utf_8_decode(data, errors, False)
-    # Python waits for the third byte of a surrogate, which only this handler decodes.
-    if data[n_read:].startswith(b"\xed") and len(data) - n_read == 2 and data[-1] >= 0xA0 and errors != "surrogatepass":
-        return text + data[n_read:].decode("utf-8", errors), len(data)
-    return text, n_read
+            return self._run.data, None

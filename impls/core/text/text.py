@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from functools import lru_cache
-from itertools import groupby
+from itertools import accumulate, groupby
 
 
 def repair_surrogates(text: str) -> str:
@@ -47,6 +48,12 @@ def _longest_of(texts: list[str], depth: int = 0) -> str:
     return f"{re.escape(shared)}(?:{'|'.join(branches)}){'' if all(rests) else '?'}"
 
 
+EACH_BYTE, _LENGTHS = "bpebench.each-byte", "bpebench.lengths"
+codecs.register_error(EACH_BYTE, lambda error: ("\ufffd", error.start + 1))  # type: ignore[attr-defined]
+# The bytes of a truncated character together: a surrogate that tells how many they are.
+codecs.register_error(_LENGTHS, lambda error: (chr(0xDC00 + error.end - error.start), error.end))  # type: ignore[attr-defined]
+
+
 def byte_starts_of_characters(data: bytes, *, each_byte: bool = False) -> tuple[str, list[int]]:
     """Return `data` decoded with U+FFFD for invalid bytes, and the byte offset at which each of its characters starts.
 
@@ -55,24 +62,12 @@ def byte_starts_of_characters(data: bytes, *, each_byte: bool = False) -> tuple[
     >>> byte_starts_of_characters(b"a\\xc3\\xa9\\xff")
     ('aé\ufffd', [0, 1, 3])
     """
-    text_parts: list[str] = []
-    starts: list[int] = []
-    position = 0
-    view = memoryview(data)
-    while position < len(data):
-        replaced: tuple[int, int] | None = None
-        try:
-            good = str(view[position:], "utf-8")
-        except UnicodeDecodeError as error:
-            good = str(view[position : position + error.start], "utf-8")
-            end = error.start + 1 if each_byte else error.end
-            replaced = (position + error.start, position + end)
-        for character in good:
-            starts.append(position)
-            position += len(character.encode())
-        text_parts.append(good)
-        if replaced is not None:
-            starts.append(replaced[0])
-            position = replaced[1]
-            text_parts.append("\ufffd")
-    return "".join(text_parts), starts
+    marked = data.decode("utf-8", "surrogateescape" if each_byte else _LENGTHS)
+    starts = accumulate(map(_n_bytes, marked), initial=0)
+    return re.sub("[\udc00-\udcff]", "\ufffd", marked), [*starts][:-1]
+
+
+def _n_bytes(character: str) -> int:
+    """Return the number of bytes of a character, or of the invalid bytes in whose place it is."""
+    is_truncated = "\udc00" <= character < "\udc80"
+    return ord(character) - 0xDC00 if is_truncated else len(character.encode("utf-8", "surrogateescape"))
