@@ -10,14 +10,19 @@ A blank line is white space with a line break.
 from __future__ import annotations
 
 import codecs
+import re
+import sys
 from collections.abc import Iterator
 from typing import IO, NamedTuple
 
 from impls.core.errors import InvalidFile
 
 BLOCK_BYTES = 1 << 20
-_LOOK_AHEAD = 1 << 16
-"""Bytes read beyond the end of a block at first, to find the line that starts there."""
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+"""Bytes that continue a character."""
+_BLANK = r"(?:[^\S\n]*+\n)"
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_PARAGRAPHS = re.compile(rf"{_BLANK}*+(?:(?!{_BLANK})[^\n]+\n?)*+{_BLANK}*+")
 
 
 class Block(NamedTuple):
@@ -29,23 +34,8 @@ class Block(NamedTuple):
 
 def documents_of(text: str, documents: str) -> Iterator[str]:
     """Yield the documents of a block's text: `paragraphs`, each with the blank lines after it, or `lines`."""
-    lines = text.split("\n")
-    whole = [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
-    if documents == "lines":
-        yield from whole
-        return
-    begun: list[str] = []
-    has_text = ended = False
-    for line in whole:
-        is_blank = not line.strip() and line.endswith("\n")
-        if ended and not is_blank:
-            yield "".join(begun)
-            begun, has_text = [], False
-        has_text |= not is_blank
-        ended = is_blank and has_text
-        begun.append(line)
-    if begun:
-        yield "".join(begun)
+    found = (_LINES if documents == "lines" else _PARAGRAPHS).finditer(text)
+    return (match[0] for match in found if match[0])
 
 
 def decoded(content: bytes | memoryview, name: str, offset: int = 0) -> str:
@@ -62,45 +52,26 @@ def blocks_of(
     source: IO[bytes], name: str, first: int = 0, end: int | None = None, n_bytes: int | None = None
 ) -> Iterator[Block]:
     """Yield the blocks of an open file; see `TextFile.blocks`."""
-    buffer = bytearray(2 * BLOCK_BYTES + _LOOK_AHEAD)
-    view = memoryview(buffer)
     # Whether a line starts at a block's first byte is seen by the line break before it.
-    offset = max(0, first * BLOCK_BYTES - 1)
+    offset, number = max(0, first * BLOCK_BYTES - 1), first - (first > 0)
     if offset:
         source.seek(offset)
-    filled, number, at_end = 0, first - (first > 0), False
+    rest = b""
     while end is None or number < end:
         limit = (number + 1) * BLOCK_BYTES - offset
-        wanted = limit + _LOOK_AHEAD
-        while True:
-            while filled < wanted and not at_end:
-                room = wanted - filled if n_bytes is None else min(wanted - filled, n_bytes - offset - filled)
-                read = source.readinto(view[filled : filled + room]) if room else 0  # type: ignore[attr-defined]
-                if not read:
-                    at_end = True
-                    if n_bytes is not None and offset + filled < n_bytes:
-                        raise InvalidFile(name, f"it shrank below {n_bytes} bytes while it was read")
-                filled += read or 0
-            cut = _line_start(buffer, limit, min(filled, limit + BLOCK_BYTES))
-            if cut is not None or at_end or filled >= limit + BLOCK_BYTES:
-                break
-            wanted = limit + BLOCK_BYTES
-        if cut is None and filled >= limit + BLOCK_BYTES:
-            cut = limit
-            while cut < filled and buffer[cut] & 0xC0 == 0x80:
-                cut += 1
-        size = filled if cut is None else cut
-        if number >= first and size:
-            skipped = len(codecs.BOM_UTF8) if offset == 0 and buffer.startswith(codecs.BOM_UTF8) else 0
-            if size > skipped:
-                yield Block(offset + skipped, view[skipped:size])
-        if at_end and size == filled:
+        left = sys.maxsize if n_bytes is None else max(0, n_bytes - offset)
+        content, rest = rest or source.read(min(limit, left)), b""
+        is_last = len(content) < limit
+        if is_last and n_bytes is not None and len(content) < left:
+            raise InvalidFile(name, f"it shrank below {n_bytes} bytes while it was read")
+        if not is_last and not content.endswith(b"\n"):
+            line = source.readline(min(BLOCK_BYTES, left - limit))
+            n_kept = len(line) if len(line) < BLOCK_BYTES else len(line) - len(line.lstrip(_CONTINUATIONS))
+            content, rest = content + line[:n_kept], line[n_kept:]
+        if number >= first and content:
+            skipped = len(codecs.BOM_UTF8) if offset == 0 and content.startswith(codecs.BOM_UTF8) else 0
+            if len(content) > skipped:
+                yield Block(offset + skipped, memoryview(content)[skipped:])
+        if is_last:
             return
-        buffer[: filled - size] = buffer[size:filled]
-        offset, filled, number = offset + size, filled - size, number + 1
-
-
-def _line_start(buffer: bytearray, limit: int, end: int) -> int | None:
-    """Return where the first line at or after `limit`, and before `end`, begins, or None."""
-    at = buffer.find(b"\n", max(0, limit - 1), end - 1)
-    return None if at < 0 else at + 1
+        offset, number = offset + len(content), number + 1

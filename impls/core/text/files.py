@@ -112,7 +112,7 @@ class TextFile:
         return decoded(content, self.name, offset)
 
     def blocks(self, first: int = 0, end: int | None = None, n_bytes: int | None = None) -> Iterator[Block]:
-        """Yield the offset and the bytes of each block, valid until the next one; at most the first `n_bytes` are read.
+        """Yield the offset and the bytes of each block; at most the first `n_bytes` are read.
 
         Raises `InvalidFile` for a file that has become shorter than `n_bytes`.
         """
@@ -231,7 +231,7 @@ def _opened(path: Path) -> IO[bytes]:
         opened: Any = pyarrow.CompressedInputStream(str(path), "zstd")
         return io.BufferedReader(opened)
     with _saying_that_it_waits(path):
-        return path.open("rb", buffering=0 if path.suffix not in _JSON else -1)
+        return path.open("rb")
 
 
 @contextmanager
