@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from impls.core.arguments import check_text, checked_ids
 from impls.core.errors import Unsupported
-from impls.core.text.decoder_steps import text_of_run
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
-from impls.core.text.text import byte_starts_of_characters, special_matcher
+from impls.core.text.text import EACH_BYTE, byte_starts_of_characters, special_matcher
 from impls.operations.coder import Coder
 from impls.operations.stream_rules import stream_rules
 
 if TYPE_CHECKING:
     from impls.core.model import Model
+
+_WRONG = dict.fromkeys(range(0xDC80, 0xDD00), "\udcff")
 
 
 def decode_bytes(model: Model, ids: Iterable[int]) -> bytes:
@@ -43,7 +44,7 @@ def decode(
     if rules.decoder is not None and not rules.decoder.joins_bytes:
         return rules.decoder.text(rules.token_names(checked_ids(ids)))
     if rules.byte_ids is not None and errors == "replace":
-        return _read_runs(model, checked_ids(ids))[0]
+        return b"".join(_shown(model, checked_ids(ids))).decode("utf-8", EACH_BYTE)
     return (decode_bytes(model, ids) if to_bytes is None else to_bytes(ids)).decode("utf-8", errors)
 
 
@@ -59,25 +60,34 @@ def decode_with_offsets(tokenizer: Coder, ids: Iterable[int]) -> tuple[str, list
             raise Unsupported(tokenizer.name, "the decoder of the file does not show where the text of a token begins")
         parts = rules.decoder.parts(rules.token_names(ids))
         return "".join(parts), list(accumulate(map(len, parts[:-1]), initial=0)) if parts else []
-    if rules.byte_ids is not None:
-        return _read_runs(tokenizer.model, ids)
-    return _with_offsets(_token_bytes(tokenizer.model, ids))
-
-
-def _read_runs(model: Model, ids: Sequence[int]) -> tuple[str, list[int]]:
-    """Return the text of ids, and the character each begins at; runs of byte tokens are decoded together."""
-    rules = stream_rules(model)
-    begins = bool(rules.ids_with_mark) and not rules.joins_runs
-    tokens, _ = rules.token_bytes(ids, begins=begins)
-    text, offsets = _read_tokens(ids, tokens, rules.byte_ids or (), joins_runs=rules.joins_runs)
-    if rules.joins_runs and rules.ids_with_mark and text.startswith(" "):
-        return text[1:], [max(start - 1, 0) for start in offsets]
-    return text, offsets
+    return _with_offsets(_shown(tokenizer.model, ids), each_byte=rules.byte_ids is not None)
 
 
 def _token_bytes(model: Model, ids: Sequence[int]) -> list[bytes]:
     rules = stream_rules(model)
     return rules.token_bytes(ids, begins=bool(rules.ids_with_mark))[0]
+
+
+def _shown(model: Model, ids: Sequence[int]) -> list[bytes]:
+    """Return the bytes of each token: 0xFF for a byte token in no character, or in a run that is decoded as one and is
+    not UTF-8."""
+    rules = stream_rules(model)
+    if (byte_ids := rules.byte_ids) is None:
+        return _token_bytes(model, ids)
+    tokens, _ = rules.token_bytes(ids, begins=bool(rules.ids_with_mark) and not rules.joins_runs)
+    shown: list[bytes] = []
+    for are_bytes, run in groupby(zip(ids, tokens, strict=True), key=lambda pair: pair[0] in byte_ids):
+        of_run = [token for _, token in run]
+        if are_bytes:
+            text = b"".join(of_run).decode("utf-8", "surrogateescape").translate(_WRONG)
+            data = text.encode("utf-8", "surrogateescape")
+            if rules.joins_runs and "\udcff" in text:
+                data = b"\xff" * len(data)
+            of_run = [data[k : k + 1] for k in range(len(data))]
+        shown += of_run
+    if rules.joins_runs and rules.ids_with_mark and shown:
+        shown[0] = shown[0].removeprefix(b" ")
+    return shown
 
 
 def _with_offsets(tokens: Sequence[bytes], *, each_byte: bool = False) -> tuple[str, list[int]]:
@@ -92,34 +102,6 @@ def _with_offsets(tokens: Sequence[bytes], *, each_byte: bool = False) -> tuple[
         offsets.append(character if position < len(data) else len(text))
         position += len(token)
     return text, offsets
-
-
-def _read_tokens(
-    ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collection[int], *, joins_runs: bool
-) -> tuple[str, list[int]]:
-    """Return the text of `tokens`, the decoded `ids`, and the character each begins at.
-
-    Consecutive byte tokens are decoded together; each byte that belongs to no character becomes U+FFFD, or with
-    `joins_runs` each byte of a run that is not UTF-8.
-    """
-    parts: list[str] = []
-    offsets: list[int] = []
-    length = 0
-    for are_bytes, run in groupby(zip(ids, tokens, strict=True), key=lambda pair: pair[0] in byte_ids):
-        if are_bytes:
-            of_run = [token for _, token in run]
-            text, starts = _with_offsets(of_run, each_byte=True)
-            if joins_runs and text != (of_all := text_of_run(b"".join(of_run))):
-                text, starts = of_all, list(range(len(of_all)))
-            offsets += [length + start for start in starts]
-            parts.append(text)
-            length += len(text)
-            continue
-        for _, token in run:
-            parts.append(token.decode("utf-8", "replace"))
-            offsets.append(length)
-            length += len(parts[-1])
-    return "".join(parts), offsets
 
 
 def round_trip_text(model: Model, text: str) -> str | None:

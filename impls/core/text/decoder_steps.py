@@ -42,21 +42,17 @@ def byte_of(token: str) -> int | None:
     return int(digits, 16) if digits and all(digit in "0123456789abcdefABCDEF" for digit in digits) else None
 
 
-def text_of_run(data: bytes) -> str:
-    """Return the text of a run of byte tokens: one U+FFFD per byte if they are not UTF-8."""
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return "\ufffd" * len(data)
-
-
 def _with_bytes(tokens: list[str]) -> list[str]:
     """Return the tokens with each run of byte tokens as its text, or as one U+FFFD per byte if it is not UTF-8."""
     written: list[str] = []
     for are_bytes, run in groupby(tokens, key=lambda token: byte_of(token) is not None):
         part = list(run)
         if are_bytes:
-            part = [text_of_run(bytes(byte for token in part if (byte := byte_of(token)) is not None))]
+            data = bytes(byte for token in part if (byte := byte_of(token)) is not None)
+            try:
+                part = [data.decode()]
+            except UnicodeDecodeError:
+                part = ["\ufffd" * len(data)]
         written += part
     return written
 
