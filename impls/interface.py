@@ -130,7 +130,7 @@ class Tokenizer(ABC):
 
     def encode_ordinary(self, text: str) -> Ids:
         """Return the ids of `text`, all of it encoded as ordinary text, special and added tokens included."""
-        return specials.prepared(self, self.encode_normalized, text)
+        return specials.prepared(self, self.encode_normalized, specials.written, text)
 
     def encode_array(self, text: str, **special: Unpack[Special]) -> np.ndarray:
         """Return the ids of `encode` as a uint32 array of shape (n_tokens,)."""

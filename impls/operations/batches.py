@@ -23,8 +23,7 @@ def encode_batch(
     """Return `Tokenizer.encode_batch`."""
     texts, n_threads = text_sequence(texts), thread_count(threads)
     if are_ordinary(tokenizer, texts, **special):
-        encode = partial(tokenizer.encode_normalized_batch, threads=n_threads)
-        return prepared(tokenizer, encode, texts, _all_written)
+        return prepared(tokenizer, tokenizer.encode_normalized_batch, _all_written, texts, n_threads)
     return map_on_threads(partial(tokenizer.encode, **special), texts, n_threads)
 
 
@@ -34,8 +33,7 @@ def encode_ragged(
     """Return `Tokenizer.encode_ragged`."""
     texts, n_threads = text_sequence(texts), thread_count(threads)
     if are_ordinary(tokenizer, texts, **special):
-        encode = partial(tokenizer.encode_normalized_ragged, threads=n_threads)
-        return prepared(tokenizer, encode, texts, _all_written)
+        return prepared(tokenizer, tokenizer.encode_normalized_ragged, _all_written, texts, n_threads)
     return joined(map_on_threads(partial(tokenizer.encode_array, **special), texts, n_threads))
 
 

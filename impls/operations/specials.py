@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from numbers import Real
 from random import Random
-from typing import TYPE_CHECKING, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from impls.core.arguments import (
     Special,
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
     import numpy as np
 
 Ids = TypeVar("Ids")
-Given = TypeVar("Given")
+Write = Callable[[Coder, Any], Any]
 Encode = Callable[[str], list[int]]
 
 
 def encode(tokenizer: Coder, text: str, **special: Unpack[Special]) -> list[int]:
     """Return `Tokenizer.encode`."""
     if is_ordinary(tokenizer, text, **special):
-        return prepared(tokenizer, tokenizer.encode_normalized, text)
+        return prepared(tokenizer, tokenizer.encode_normalized, written, text)
     return encode_parts(tokenizer, text, special)
 
 
 def encode_array(tokenizer: Coder, text: str, **special: Unpack[Special]) -> np.ndarray:
     """Return `Tokenizer.encode_array`."""
     if is_ordinary(tokenizer, text, **special):
-        return prepared(tokenizer, tokenizer.encode_normalized_array, text)
+        return prepared(tokenizer, tokenizer.encode_normalized_array, written, text)
     import numpy as np
 
     return np.array(encode_parts(tokenizer, text, special), dtype=np.uint32)
@@ -102,16 +102,14 @@ def are_ordinary(
     return not any(occur(text, allowed_special, disallowed_special) for text in texts)
 
 
-def prepared(
-    tokenizer: Coder, encode: Callable[[Given], Ids], given: Given, write: Callable[[Coder, Given], Given] | None = None
-) -> Ids:
-    """Return `encode(given)`, a text or by `write` several, repaired and normalised if needed."""
+def prepared(tokenizer: Coder, encode: Callable[..., Ids], write: Write, given: Any, *arguments: int) -> Ids:
+    """Return `encode(given, *arguments)`; what is given, a text or several, is repaired and normalised if needed."""
     if tokenizer.refusals:
         try:
-            return encode(given)
+            return encode(given, *arguments)
         except tokenizer.refusals:
             pass
-    return encode((write or written)(tokenizer, given))
+    return encode(write(tokenizer, given), *arguments)
 
 
 def written(tokenizer: Coder, text: str) -> str:
