@@ -57,7 +57,8 @@ class StreamDecoder:
         self._n_ids = self._n_characters = 0
         self._held = ""
         self._finished = False
-        self._text_by_id: dict[int, str] | None = None
+        self._begins: bool
+        self._text_by_id: dict[int, str] | None
         self._go_on(begins=bool(rules.ids_with_mark))
 
     def push(self, ids: Iterable[int]) -> str:
