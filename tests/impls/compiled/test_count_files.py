@@ -39,7 +39,6 @@ ODD_LINES = [
 
 def set_block(monkeypatch: pytest.MonkeyPatch, n_bytes: int) -> None:
     monkeypatch.setattr(blocks, "BLOCK_BYTES", n_bytes)
-    monkeypatch.setattr(blocks, "_LOOK_AHEAD", 7)
     monkeypatch.setattr(counting, "BLOCK_BYTES", n_bytes)
 
 

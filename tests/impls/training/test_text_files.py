@@ -23,7 +23,6 @@ PARTS = ["a", "b ", "\n", "\n\n", " \n", "é", "\u3000", "long" * 30, "\u2003\n"
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 40)
-    monkeypatch.setattr(blocks, "_LOOK_AHEAD", 7)
 
 
 def texts(n: int) -> list[str]:
