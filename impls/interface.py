@@ -17,7 +17,7 @@ from impls.core.extension import extended, trained
 from impls.core.specification import Ties, TrainingSpec
 from impls.core.training import Corpus, Pair
 from impls.operations import batches, canonical, decoding, offsets, pieces, specials, truncation
-from impls.operations.incremental import Incremental, incremental
+from impls.operations.incremental import Incremental
 from impls.operations.offsets import How
 from impls.operations.stream_rules import stream_rules
 from impls.operations.streaming import StreamDecoder
@@ -196,7 +196,7 @@ class Tokenizer(ABC):
 
     def incremental(self, text: str = "", **special: Unpack[Special]) -> Incremental:
         """Return `text` with its ids, those of `encode`, to be appended to and edited; see `operations.incremental`."""
-        return incremental(self, text, **special)
+        return Incremental(self, text, **special)
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Return the text of the ids; `errors` handles invalid UTF-8 as in `bytes.decode`."""

@@ -19,13 +19,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate, chain
+from itertools import accumulate, chain, repeat
 from operator import itemgetter
+from typing import Any, Unpack
 
-from impls.core.arguments import Special, SpecialSet, check_special_sets, check_text, token_limit, whole_number
+from impls.core.arguments import Special, check_special_sets, check_text, token_limit, whole_number
 from impls.core.errors import BPEError, UnknownSymbol
 from impls.core.model.whole_tokens import WholeTokens
-from impls.operations.certain_cuts import CertainCuts, cuts_around, encode_further
+from impls.operations.certain_cuts import cuts_around, encode_further
 from impls.operations.changes import Change, change_of
 from impls.operations.coder import Coder
 from impls.operations.growing_piece import LEAST, GrowingPiece, growing_piece
@@ -49,20 +50,6 @@ _TEXT: Callable[[Chunk], str] = itemgetter(0)
 _IDS: Callable[[Chunk], list[int]] = itemgetter(1)
 
 
-def incremental(
-    tokenizer: Coder, text: str = "", *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
-) -> Incremental:
-    """Return `text` with its ids, those of `encode` with these arguments; a step raises what `encode` would raise."""
-    check_text(text)
-    check_special_sets(allowed_special, disallowed_special)
-    # Certain places depend on these sets, so they are copied: the caller may change its own.
-    sets = (given if given == "all" else frozenset(given or ()) for given in (allowed_special, disallowed_special))
-    special: Special = dict(zip(("allowed_special", "disallowed_special"), sets, strict=True))  # type: ignore[assignment]
-    texts = tokenizer.model.derived(WholeTokens).searched(**special)
-    encode, further = partial(tokenizer.encode, **special), partial(encode_further, tokenizer, **special)
-    return Incremental(encode, further, cuts_around(tokenizer, texts), tokenizer, text)
-
-
 class Incremental:
     """A text with its ids, which are always those of `Tokenizer.encode`; made by `Tokenizer.incremental`.
 
@@ -70,12 +57,16 @@ class Incremental:
     for two threads at once; copies may be used by different threads.
     """
 
-    def __init__(
-        self, encode: Encode, encode_continued: Encode, cuts: CertainCuts, encoder: Coder, text: str = ""
-    ) -> None:
-        """Begin with `text`; `encode_continued` encodes a part that follows a certain place."""
-        self._encode, self._encode_continued, self._cuts = encode, encode_continued, cuts
-        self._encoder = encoder
+    def __init__(self, tokenizer: Coder, text: str = "", **special: Unpack[Special]) -> None:
+        """Begin with `text`; it and each step raise what `encode` would raise with these arguments."""
+        check_text(text)
+        check_special_sets(special.setdefault("allowed_special", ()), special.setdefault("disallowed_special", "all"))
+        # Certain places depend on these sets, so they are copied: the caller may change its own.
+        copied: Any = {name: given if given == "all" else frozenset(given or ()) for name, given in special.items()}
+        self._encoder, self._encode = tokenizer, partial(tokenizer.encode, **copied)
+        # For a part that follows a certain place.
+        self._encode_continued: Encode = partial(encode_further, tokenizer, **copied)
+        self._cuts = cuts_around(tokenizer, tokenizer.model.derived(WholeTokens).searched(**copied))
         self._state: _State = ([], 0, 0, "", [], "", [])
         self._piece: GrowingPiece | None = None
         """The tail, if it is followed; that of the state is then an earlier one."""
@@ -174,6 +165,7 @@ class Incremental:
             raise ValueError(f"start and stop must satisfy 0 <= start <= stop <= {begins[-1]}, not {start} and {stop}")
         margin = self._cuts.margin
         first = max(0, bisect_right(begins, start - margin, 0, len(blocks)) - 1)
+        first -= first > 0 and len(blocks[first - 1][0]) < CHUNK  # short chunks do not become many
         last = bisect_left(begins, stop + margin, first + 1, len(blocks)) if blocks else 0
         region = "".join(map(_TEXT, blocks[first:last]))
         region = region[: start - begins[first]] + text + region[stop - begins[first] :]
@@ -209,16 +201,13 @@ class Incremental:
     def _grown(self, state: _State, text: str) -> tuple[_State, list[int]]:
         """Return the state after `text` is appended, and all ids after those that were stable before."""
         chunks, n_chunks, n_ids, settled, settled_ids, tail, _ = state
-        encode = self._encode_continued if n_chunks or settled else self._encode
+        begins = not (n_chunks or settled)
         *parts, last = self._cut_up(tail + text)
-        more: list[Chunk] = []
-        for part in parts:
-            more.append((part, encode(part)))
-            encode = self._encode_continued
+        more = self._encoded(parts, begins=begins)
         finished = [(settled, settled_ids), *more] if settled and more else more
         if more:
             settled, settled_ids = "", []
-        place, ids, tail_ids = self._encoder.encode_cut(last) or self._encoded_apart(last, encode)
+        place, ids, tail_ids = self._encoder.encode_cut(last) or self._encoded_apart(last, begins=begins and not more)
         settled, settled_ids = settled + last[:place], settled_ids + ids
         ids = [*_ids_of(more), *ids, *tail_ids]
         if len(settled) >= CHUNK:
@@ -227,37 +216,26 @@ class Incremental:
         n_ids += _n_ids(finished)
         return (chunks, len(chunks), n_ids, settled, settled_ids, last[place:], tail_ids), ids
 
-    def _encoded_apart(self, text: str, encode: Encode) -> tuple[int, list[int], list[int]]:
-        """Return the result of `encode_cut`, computed here; `encode` encodes the beginning."""
+    def _encoded(self, parts: Iterable[str], *, begins: bool) -> list[Chunk]:
+        """Return parts that begin at certain places with their ids; `begins` says whether the first begins the text."""
+        encodes = chain([self._encode if begins else self._encode_continued], repeat(self._encode_continued))
+        return [(part, encode(part)) for part, encode in zip(parts, encodes, strict=False)]
+
+    def _encoded_apart(self, text: str, *, begins: bool) -> tuple[int, list[int], list[int]]:
+        """Return the result of `encode_cut`, computed here."""
         place = self._cuts.last(text)
-        if not place:
-            return 0, [], encode(text) if text else []
-        return place, encode(text[:place]), self._encode_continued(text[place:])
+        *stable, (_, tail_ids) = self._encoded([text[:place], text[place:]] if place else [text], begins=begins)
+        return place, _ids_of(stable), tail_ids
 
     def _with_region(
         self, blocks: Sequence[Chunk], first: int, last: int, n_before: int, region: str
     ) -> tuple[_State, list[int]]:
         """Return the state in which `region` replaces the blocks from `first` to `last`, and its ids."""
-        _, _, _, settled, settled_ids, tail, tail_ids = self._complete_state()
         if last == len(blocks):
-            if settled and first == len(blocks) - 1:
-                return self._grown(
-                    (list(blocks[: first - 1]), first - 1, n_before - len(settled_ids), settled, settled_ids, "", []),
-                    region,
-                )
             return self._grown((list(blocks[:first]), first, n_before, "", [], "", []), region)
-        encode = self._encode_continued if first else self._encode
-        finished: list[Chunk] = []
-        for part in self._cut_up(region):
-            finished.append((part, encode(part)))
-            encode = self._encode_continued
-        end = len(blocks) - 1
-        if settled and last < end:
-            end -= 1
-        else:
-            settled, settled_ids = "", []
-        chunks = [*blocks[:first], *finished, *blocks[last:end]]
-        return (chunks, len(chunks), _n_ids(chunks), settled, settled_ids, tail, tail_ids), _ids_of(finished)
+        finished = self._encoded(self._cut_up(region), begins=first == 0)
+        chunks = [*blocks[:first], *finished, *blocks[last:-1]]
+        return (chunks, len(chunks), _n_ids(chunks), "", [], *blocks[-1]), _ids_of(finished)
 
     def _cut_up(self, text: str) -> Iterator[str]:
         """Yield the parts of `text`, of `CHUNK` characters or a little more, as far as there are certain places."""
