@@ -157,15 +157,16 @@ def _spans_in_piece(tokenizer: Coder, piece: str, ids: Iterator[int]) -> Iterato
     if is_token and (i := next(ids, None)) is not None:
         yield i, 0, len(piece)
         return
-    symbols = iter(model.symbol_spans(piece))
-    for symbol, start, end in symbols:
+    places = [k for k, character in enumerate(piece) for _ in character.encode()]
+    symbols = iter(model.sized_symbols(piece))
+    at = 0
+    for symbol, size in symbols:
         if (i := next(ids, None)) is None:
             raise _not_spelled(tokenizer)
-        n_left = _n_bytes(model, i) - _n_bytes(model, symbol)
+        start, n_left, at = at, _n_bytes(model, i) - _n_bytes(model, symbol), at + size
         while n_left > 0 and (following := next(symbols, None)) is not None:
-            n_left -= _n_bytes(model, following[0])
-            end = following[2]
-        yield i, start, end
+            n_left, at = n_left - _n_bytes(model, following[0]), at + following[1]
+        yield i, places[start], places[at - 1] + 1
 
 
 def _n_bytes(model: Model, i: int) -> int:

@@ -196,32 +196,32 @@ class ModelData:
             if self.end_of_word is not None and data:
                 ids[-1] = self.id_by_token[data[-1:] + self.end_of_word.encode()]
             return ids
-        return [i for i, _, _ in self.symbol_spans(piece)]
+        return [i for i, _ in self.sized_symbols(piece)]
 
-    def symbol_spans(self, piece: str) -> list[tuple[int, int, int]]:
-        """Return `symbols`, with the start and the end of the characters of `piece` that each stands for."""
+    def sized_symbols(self, piece: str) -> list[tuple[int, int]]:
+        """Return `symbols`, each with the number of bytes of `piece` that it stands for."""
         if self.alphabet == "bytes":
-            places = [offset for offset, character in enumerate(piece) for _ in character.encode()]
-            return [(i, offset, offset + 1) for i, offset in zip(self.symbols(piece), places, strict=True)]
-        spans: list[tuple[int, int, int]] = []
-        waiting: list[tuple[int, int, int]] = []
+            return [(i, 1) for i in self.symbols(piece)]
+        sized: list[tuple[int, int]] = []
+        waiting: list[tuple[int, int]] = []
         id_by_token, unknown_id, rules = self.id_by_token, self.unknown_id, self.sentencepiece
         end_of_word, last = self.end_of_word or "", len(piece) - 1
         for offset, character in enumerate(piece):
+            n_bytes = len(character.encode())
             i = id_by_token.get((character + end_of_word if offset == last else character).encode())
             if i is not None:
-                spans += [*waiting, (i, offset, offset + 1)]
+                sized += [*waiting, (i, n_bytes)]
                 waiting = []
             elif rules is not None and (spelled := rules.spelled(character)):
-                spans += [(i, offset, offset + 1) for i in spelled]
+                sized += [(byte_id, 1) for byte_id in spelled]
             elif unknown_id is None:
                 raise UnknownSymbol(character, offset)
             else:
                 if rules is None or not rules.fuse_unknown:
-                    spans += waiting
+                    sized += waiting
                     waiting = []
-                waiting = [(unknown_id, waiting[0][1] if waiting else offset, offset + 1)]
-        return spans + waiting
+                waiting = [(unknown_id, n_bytes + sum(size for _, size in waiting))]
+        return sized + waiting
 
     def whole_piece(self, piece: str) -> int | None:
         """Return the id of a piece that is one token whatever its merges, or None.
