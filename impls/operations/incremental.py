@@ -62,7 +62,8 @@ class Incremental:
         check_text(text)
         check_special_sets(special.setdefault("allowed_special", ()), special.setdefault("disallowed_special", "all"))
         # Certain places depend on these sets, so they are copied: the caller may change its own.
-        copied: Any = {name: given if given == "all" else frozenset(given or ()) for name, given in special.items()}
+        given: dict[str, Any] = {**special}
+        copied: Any = {name: sets if sets == "all" else frozenset(sets or ()) for name, sets in given.items()}
         self._encoder, self._encode = tokenizer, partial(tokenizer.encode, **copied)
         # For a part that follows a certain place.
         self._encode_continued: Encode = partial(encode_further, tokenizer, **copied)
