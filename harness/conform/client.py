@@ -13,16 +13,14 @@ from itertools import islice
 from math import inf
 from typing import Any
 
-import msgspec
-
 from harness.conform.digests import DIGEST, Digests, digests
 from harness.conform.reference import Answer, value_of
 from harness.conform.verdicts import Incomplete
 from harness.outcome import Outcome
-from harness.process.limits import Limits, NotStarted
+from harness.process.limits import Limits
 from harness.process.protocol import ErrorResult
 from harness.process.session import Failed, FailedError, Session
-from harness.targets.operations import REQUIRED, SHAPES, Description
+from harness.targets.operations import SHAPES, described
 from harness.targets.spec import NotLoadable
 
 OpenSession = Callable[[Mapping[str, str]], Session]
@@ -55,7 +53,7 @@ class TargetClient:
         """Start the target. Raises `NotLoadable`."""
         self._open_session = open_session
         self._session = open_session({})
-        self.description = self._described()
+        self.description = described(self._session)
         self.n_failures = 0
         self._n_in_check: Counter[str] = Counter()
         self._n_in_all: Counter[str] = Counter()
@@ -69,23 +67,6 @@ class TargetClient:
         """The target's fastest encoding observed so far; 0 before the first."""
         self.deadline = inf
         """When the current check ends (`time.monotonic`)."""
-
-    def _described(self) -> Description:
-        """Start a process and return its description. Raises `NotLoadable`."""
-        try:
-            answer = self._session.ask("describe", seconds=self.limits.start_seconds, shape=Description)
-        except NotStarted as error:
-            raise NotLoadable(str(error)) from None
-        if isinstance(answer, Failed):
-            if answer.error == NotLoadable.__name__:
-                self._session.close()
-                raise NotLoadable(answer.message)
-            if answer.outcome.ends_process:
-                raise NotLoadable(f"it does not start: {answer}")
-            described = Description()  # a command need not support `describe`
-        else:
-            described = answer.value
-        return msgspec.structs.replace(described, operations=described.operations | REQUIRED)
 
     def close(self) -> None:
         """End its process."""
@@ -116,7 +97,7 @@ class TargetClient:
         self.history = []
         self._session.close()
         try:
-            self._described()
+            described(self._session)
         except NotLoadable as error:
             self.given_up = f"it does not start again: {error}"
             raise GaveUp(self.given_up) from None

@@ -15,7 +15,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
-from typing import IO
 
 from harness.outcome import Outcome
 from harness.process import memory, reaper
@@ -61,14 +60,13 @@ class Child:
         self._answer: bytes | None = None
         self._pending = memoryview(b"")
         self._closed_pipe = ""
-        self._seconds = self._deadline = self._grace_ends = float("inf")
+        self._seconds = self._deadline = float("inf")
         self._next_watch = monotonic() + WATCH_SECONDS
         self._stopped: Stopped | None = None
         self._pid: int | None = None
         self._peak_bytes = 0
         self._waited: float | None = None
         """Seconds that it had waited for a processor when the deadline was last put off or, before, at first sight."""
-        self._ended = False
         self._start(command, environment)
 
     def _start(self, command: Sequence[str], environment: Mapping[str, str] | None) -> None:
@@ -94,9 +92,9 @@ class Child:
         finally:
             os.close(control)
         self._selector = selectors.DefaultSelector()
-        self._stdin, self._stdout, self._stderr = (
-            _descriptor(pipe) for pipe in (self._process.stdin, self._process.stdout, self._process.stderr)
-        )
+        pipes = self._process.stdin, self._process.stdout, self._process.stderr
+        self._pipes = [pipe for pipe in pipes if pipe is not None]
+        self._stdin, self._stdout, self._stderr = (pipe.fileno() for pipe in self._pipes)
         self._listen(self._stdout, self._hear)
         self._listen(self._stderr, self._keep)
         os.set_blocking(self._stdin, False)
@@ -112,19 +110,17 @@ class Child:
     # --- requests ------------------------------------------------------------------------------------------
 
     def send(self, request: bytes, seconds: float) -> None:
-        """Begin to send the line `request`, to be answered within `seconds`. Raises `Stopped`."""
+        """Send the line `request`, to be answered within `seconds`. Raises `Stopped`."""
         if self._stopped is not None:
             raise self._stopped
         self._act(0)
         if self._line or self._answer is not None:
             line = self._line if self._answer is None else self._answer
             raise self._stop(Outcome.PROTOCOL, f"wrote without a request: {excerpt(line)}")
-        self._seconds, self._deadline, self._waited = seconds, monotonic() + seconds, None
+        left = min(seconds, _GRACE_SECONDS) if self._closed_pipe else seconds
+        self._seconds, self._deadline, self._waited = seconds, monotonic() + left, None
         self._pending = memoryview(request)
         self._selector.register(self._stdin, selectors.EVENT_WRITE, self._send)
-
-    def flush(self) -> None:
-        """Wait until the child has read the request. Raises `Stopped`."""
         while self._pending and self._answer is None:
             self._step(WATCH_SECONDS)
 
@@ -144,11 +140,10 @@ class Child:
         now = monotonic()
         if self._closed_pipe and self._process.poll() is not None:
             raise self._gone()
-        left = min(self._deadline, self._grace_ends) - now
-        if left <= 0 and not self._put_off():
+        if self._deadline <= now and not self._put_off():
             raise self._late()
         pause = 0.01 if self._closed_pipe else wait_seconds
-        self._act(max(0.0, min(left, self._next_watch - now, pause)))
+        self._act(max(0.0, min(self._deadline - now, self._next_watch - now, pause)))
         if self._answer is None and monotonic() >= self._next_watch:
             self._watch()
 
@@ -192,7 +187,7 @@ class Child:
 
     def _note_closed(self, pipe: str) -> None:
         self._closed_pipe = self._closed_pipe or pipe
-        self._grace_ends = min(self._grace_ends, monotonic() + _GRACE_SECONDS)
+        self._deadline = min(self._deadline, monotonic() + _GRACE_SECONDS)
 
     def _keep(self, descriptor: int) -> None:
         content = self._read(descriptor)
@@ -229,7 +224,7 @@ class Child:
     @property
     def peak_memory_bytes(self) -> int:
         """Return the peak resident memory of the child in bytes, also after it has ended."""
-        if not self._ended and (pid := self.pid) is not None:
+        if self._stopped is None and (pid := self.pid) is not None:
             self._peak_bytes = max(self._peak_bytes, memory.peak_bytes(pid) or 0)
         return self._peak_bytes
 
@@ -263,10 +258,9 @@ class Child:
 
     def kill(self) -> None:
         """End the process and its descendants at once."""
-        if self._ended:
+        if self._stopped is not None:
             return
         self._peak_bytes = self.peak_memory_bytes
-        self._ended = True
         self._stopped = Stopped(Outcome.CRASH, "its process was ended before")
         os.close(self._control)
         try:
@@ -278,19 +272,18 @@ class Child:
                 os.killpg(self._pid, signal.SIGKILL)
         self._read_errors()
         self._selector.close()
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()
+        for pipe in self._pipes:
+            pipe.close()
         self._process.wait()
 
     def close(self) -> None:
         """Close standard input, give the process time to end by itself, then end it."""
-        if self._ended:
+        if self._stopped is not None:
             return
-        if self._process.stdin is not None:
-            if self._stdin in self._selector.get_map():
-                self._selector.unregister(self._stdin)
-            self._process.stdin.close()
+        self._peak_bytes = self.peak_memory_bytes
+        if self._stdin in self._selector.get_map():
+            self._selector.unregister(self._stdin)
+        self._pipes[0].close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_CLOSE_SECONDS)
         self.kill()
@@ -305,8 +298,3 @@ class Child:
             for _ in range(64):
                 if self._stderr in self._selector.get_map():
                     self._keep(self._stderr)
-
-
-def _descriptor(pipe: IO[bytes] | None) -> int:
-    assert pipe is not None
-    return pipe.fileno()

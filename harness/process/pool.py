@@ -55,7 +55,7 @@ class Pool:
                 session = running[index] = self._idle.pop() if self._idle else self._new()
                 session.begin_call(function, *tasks[index], seconds=seconds or TASK_SECONDS)
             for index, session in list(running.items()):
-                answer = session.poll_call()
+                answer = session.poll()
                 if answer is None:
                     continue
                 if isinstance(answer, Answer):

@@ -10,7 +10,7 @@ import contextlib
 import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from harness.failures import reason_of
 from harness.outcome import Outcome
@@ -33,6 +33,10 @@ class Answer(NamedTuple):
     """What the process answered."""
 
     value: Any
+
+    def result(self) -> Any:
+        """Return the value, where a `Failed` raises."""
+        return self.value
 
 
 class Failed(NamedTuple):
@@ -67,6 +71,10 @@ class Failed(NamedTuple):
     def __str__(self) -> str:
         return self.reason if self.outcome is Outcome.REFUSED else f"{self.outcome}: {self.reason}"
 
+    def result(self) -> NoReturn:
+        """Raise the error that a function of ours raised, if it can be raised here, else `FailedError`."""
+        raise self.raised or FailedError(self)
+
     @property
     def raised(self) -> BaseException | None:
         """Return that error, if this process can: only one of ours is sure to be importable here."""
@@ -81,7 +89,7 @@ _BY_ERRORS = (Outcome.REFUSED, Outcome.MISSING, Outcome.CRASH, Outcome.PANIC, Ou
 
 
 class FailedError(Exception):
-    """Raised by `Session.value` in place of a `Failed`."""
+    """Raised in place of a `Failed`."""
 
     def __init__(self, failed: Failed) -> None:
         self.failed = failed
@@ -105,7 +113,6 @@ class Session:
         self._child: Child | None = None
         self._asked: tuple[str, Any] = ("", Any)
         self._failed: Failed | None = None
-        self._number = 0
         self.n_asked = 0
         """Number of questions put to the present process."""
         self._peak_memory_bytes = 0
@@ -140,31 +147,40 @@ class Session:
         Raises `NotStarted` if the command cannot be run.
         """
         self.begin(operation, seconds=seconds, shape=shape, **arguments)
-        while (answer := self.poll(WATCH_SECONDS)) is None:
-            pass
-        return answer
+        return self.wait()
+
+    def call(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Answer | Failed:
+        """Return what `function(*arguments)` returns in a process started by `functions`."""
+        self.begin_call(function, *arguments, seconds=seconds)
+        return self.wait()
+
+    def value(self, function: Callable[..., T], *arguments: Any, seconds: float | None = None) -> T:
+        """Return what `function(*arguments)` returns there, or raise what it raises; else raise `FailedError`."""
+        value: T = self.call(function, *arguments, seconds=seconds).result()
+        return value
+
+    def begin_call(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> None:
+        """Begin a call, whose end `poll` or `wait` returns."""
+        self.begin(CALL, seconds=seconds, shape=bytes, function=pickle.dumps((function, arguments)))
 
     def begin(self, operation: str, *, seconds: float | None = None, shape: Any = Any, **arguments: Any) -> None:
-        """Send a request without waiting for the answer, which `poll` returns. Raises `NotStarted`."""
+        """Send a request without waiting for the answer, which `poll` or `wait` returns. Raises `NotStarted`."""
         if self._child is None:
             self._child = Child(self._command, self.limits, self._environment, echo=self._echo)
             self.n_asked = 0
-        self._number += 1
         self.n_asked += 1
         self._asked, self._failed = (operation, shape), None
         try:
-            line = request_line(self._number, operation, arguments)
+            line = request_line(self.n_asked, operation, arguments)
             self._child.send(line, self.limits.call_seconds if seconds is None else seconds)
         except Stopped as stopped:
             self._failed = self._ended(stopped)
 
-    def flush(self) -> None:
-        """Wait until the process has read the request."""
-        try:
-            if self._child is not None:
-                self._child.flush()
-        except Stopped as stopped:
-            self._failed = self._ended(stopped)
+    def wait(self) -> Answer | Failed:
+        """Wait for the answer."""
+        while (answer := self.poll(WATCH_SECONDS)) is None:
+            pass
+        return answer
 
     def poll(self, wait_seconds: float = 0.0) -> Answer | Failed | None:
         """Return the answer, or None if there is none within `wait_seconds`."""
@@ -173,16 +189,17 @@ class Session:
         assert self._child is not None, "nothing was asked"
         operation, shape = self._asked
         try:
-            line = self._child.poll(wait_seconds)
-            answer = None if line is None else read_answer(line, self._number, operation, shape)
+            if (line := self._child.poll(wait_seconds)) is None:
+                return None
+            answer = read_answer(line, self.n_asked, operation, shape)
         except Stopped as stopped:
             return self._ended(stopped)
         except MalformedAnswer as error:
             self.close()
             return Failed(Outcome.PROTOCOL, str(error))
-        if line is None:
-            return None
-        return self._erred(answer) if isinstance(answer, ErrorResult) else Answer(answer)
+        if isinstance(answer, ErrorResult):
+            return self._erred(answer)
+        return Answer(pickle.loads(answer) if operation == CALL else answer)
 
     def fileno(self) -> int:
         """Return a descriptor that is readable when `poll` has something to do."""
@@ -199,49 +216,19 @@ class Session:
             self.close()
         return failed._replace(pickled_error=answer.raised) if self._asked[0] == CALL else failed
 
-    def call(self, function: Callable[..., T], *arguments: Any, seconds: float | None = None) -> Answer | Failed:
-        """Return what `function(*arguments)` returns in a process started by `functions`."""
-        self.begin_call(function, *arguments, seconds=seconds)
-        while (answer := self.poll_call(WATCH_SECONDS)) is None:
-            pass
-        return answer
-
-    def begin_call(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> None:
-        """Begin a call, whose end `poll_call` returns."""
-        self.begin(CALL, seconds=seconds, shape=bytes, function=pickle.dumps((function, arguments)))
-
-    def poll_call(self, wait_seconds: float = 0.0) -> Answer | Failed | None:
-        """Return the answer to a call, or None if there is none within `wait_seconds`."""
-        answer = self.poll(wait_seconds)
-        return Answer(pickle.loads(answer.value)) if isinstance(answer, Answer) else answer
-
-    def value(self, function: Callable[..., T], *arguments: Any, seconds: float | None = None) -> T:
-        """Return what `function(*arguments)` returns there, or raise what it raises; else raise `FailedError`."""
-        self.begin_call(function, *arguments, seconds=seconds)
-        value: T = self.result()
-        return value
-
-    def result(self) -> Any:
-        """Wait for a call that was begun and return its value, as `value` does."""
-        while (answer := self.poll_call(WATCH_SECONDS)) is None:
-            pass
-        if isinstance(answer, Failed):
-            raise answer.raised or FailedError(answer)
-        return answer.value
-
     def kill(self) -> None:
         """End the process at once; the next question starts another."""
-        child, self._child = self._child, None
-        if child is not None:
-            child.kill()
-            self._peak_memory_bytes = max(self._peak_memory_bytes, child.peak_memory_bytes)
+        self._end(Child.kill)
 
     def close(self) -> None:
         """Let the process end; the next question starts another."""
+        self._end(Child.close)
+
+    def _end(self, end: Callable[[Child], None]) -> None:
         child, self._child = self._child, None
         if child is not None:
+            end(child)
             self._peak_memory_bytes = max(self._peak_memory_bytes, child.peak_memory_bytes)
-            child.close()
 
     def __enter__(self) -> Session:
         return self

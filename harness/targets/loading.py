@@ -16,9 +16,8 @@ from typing import Any
 
 import impls
 from harness.failures import describe
-from harness.process.limits import NotStarted
-from harness.process.session import Failed, FailedError, Session
-from harness.targets.operations import SHAPES
+from harness.process.session import Session
+from harness.targets.operations import SHAPES, described
 from harness.targets.spec import NotLoadable, TargetSpec, is_target, split_object
 from impls.core.errors import Unsupported
 from impls.core.model.model import Model
@@ -160,23 +159,14 @@ class _Command(Minimal):
         self._session = Session(spec.command())
         atexit.register(self._session.close)
         try:
-            self._ask("describe", seconds=self._session.limits.start_seconds)
-        except NotStarted as error:
+            described(self._session)
+        except NotLoadable as error:
             raise NotLoadable(f"{spec.name}: {error}") from None
-        except FailedError as error:
-            if error.failed.outcome.ends_process:  # a command need not support `describe`
-                raise NotLoadable(f"{spec.name}: does not start: {error.failed}") from None
-
-    def _ask(self, operation: str, **arguments: Any) -> Any:
-        answer = self._session.ask(operation, shape=SHAPES[operation], **arguments)
-        if isinstance(answer, Failed):
-            raise FailedError(answer)
-        return answer.value
 
     def encode(self, text: str) -> list[int]:
-        ids: list[int] = self._ask("encode", text=text)
+        ids: list[int] = self._session.ask("encode", shape=SHAPES["encode"], text=text).result()
         return ids
 
     def decode(self, ids: list[int]) -> str:
-        text: str = self._ask("decode", ids=list(ids))
+        text: str = self._session.ask("decode", shape=SHAPES["decode"], ids=list(ids)).result()
         return text

@@ -6,7 +6,10 @@ from typing import Annotated, Any
 
 import msgspec
 
+from harness.process.limits import NotStarted
 from harness.process.protocol import ErrorResult
+from harness.process.session import Answer, Session
+from harness.targets.spec import NotLoadable
 
 Id = Annotated[int, msgspec.Meta(ge=0, le=0xFFFFFFFF)]
 Offset = Annotated[int, msgspec.Meta(ge=0)]
@@ -49,4 +52,19 @@ SHAPES: dict[str, Any] = {
 }
 """Operation -> type of its result; `bytes` are sent as base64."""
 
-REQUIRED = frozenset({"encode", "decode"})
+
+def described(session: Session) -> Description:
+    """Start the process of a target and return its description, which it need not give. Raises `NotLoadable`."""
+    try:
+        answer = session.ask("describe", seconds=session.limits.start_seconds, shape=Description)
+    except NotStarted as error:
+        raise NotLoadable(str(error)) from None
+    description = Description()
+    if isinstance(answer, Answer):
+        description = answer.value
+    elif answer.error == NotLoadable.__name__:
+        session.close()
+        raise NotLoadable(answer.message)
+    elif answer.outcome.ends_process:
+        raise NotLoadable(f"it does not start: {answer}")
+    return msgspec.structs.replace(description, operations=description.operations | {"encode", "decode"})

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.conform.client import TargetClient
 from harness.process.limits import DEFAULT_LIMITS, Limits
-from harness.process.session import Failed, FailedError, Session
+from harness.process.session import Failed, Session
 from harness.targets import TargetSpec
 
 
@@ -17,9 +17,7 @@ class Target(TargetClient):
 
     def call(self, operation: str, **arguments: Any) -> Any:
         answer = self.ask(operation, **arguments)
-        if isinstance(answer, Failed):
-            raise FailedError(answer)
-        return answer
+        return answer.result() if isinstance(answer, Failed) else answer
 
     def encode(self, text: str, **options: Any) -> Any:
         return self.call("encode", text=text, **options)

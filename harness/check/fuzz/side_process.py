@@ -44,17 +44,16 @@ class SideProcess:
         """Send questions without waiting; `result` returns the answers."""
         self._asked = asked
         self._session.begin_call(questions.answer, self.name, asked, seconds=_SECONDS)
-        self._session.flush()
 
     def result(self) -> list[Answers]:
         """Return the answers to what was submitted. A text that kills or hangs the process becomes a failure."""
         try:
-            answers: list[Answers] = self._session.result()
+            answers: list[Answers] = self._session.wait().result()
             return answers
         except FailedError as error:
-            if len(self._asked) == 1 and len(self._asked[0].texts) == 1:
+            if sum(len(question.texts) for question in self._asked) == 1:
                 return [[error.failed]]
-            return [self._each(question) for question in self._asked]
+            return [[self.ask_one(question, text) for text in question.texts] for question in self._asked]
 
     def ask(self, question: Question) -> Answers:
         """Return the answers to one question."""
@@ -63,18 +62,8 @@ class SideProcess:
 
     def ask_one(self, question: Question, text: str) -> Answer:
         """Return the answer to one text, asked as in `question`."""
-        found = self.ask(replace(question, texts=[text]))
-        return found if isinstance(found, Failed) else found[0]
-
-    def _each(self, question: Question) -> Answers:
-        """Ask about every text separately, restarting the process after each text that kills it."""
-        answers: list[Answer] = []
-        for text in question.texts:
-            of_text = self.ask(replace(question, texts=[text]))
-            if isinstance(of_text, Failed):
-                return of_text
-            answers += of_text
-        return answers
+        answers = self.ask(replace(question, texts=[text]))
+        return answers if isinstance(answers, Failed) else answers[0]
 
     def close(self) -> None:
         """End the process."""

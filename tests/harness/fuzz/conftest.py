@@ -13,6 +13,7 @@ import pytest
 
 import impls
 from harness.check.fuzz import questions, side_process
+from harness.process.session import Answer
 
 TARGETS = Path(__file__).resolve().parent / "fuzz_targets"
 
@@ -32,12 +33,9 @@ class SessionHere:
     def begin_call(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> None:
         self.asked = function, arguments
 
-    def flush(self) -> None:
-        pass
-
-    def result(self) -> Any:
+    def wait(self) -> Answer:
         function, arguments = self.asked
-        return self.value(function, *arguments, seconds=0)
+        return Answer(self.value(function, *arguments, seconds=0))
 
     def kill(self) -> None:
         pass
