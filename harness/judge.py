@@ -9,12 +9,11 @@ pass too. Reordered ids are new to it, and their text follows from the model alo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.common_prefix import common_prefix_length
 from harness.outcome import Outcome
 from impls import Model, Tokenizer, UnknownId
 from impls.core.text.text import repair_surrogates
@@ -172,54 +171,6 @@ def judge_merges(model: Model, reference: Model | None) -> Judgement:
     if model.tokens != reference.tokens:
         return Judgement(Outcome.MISMATCH, "the merges are those of the reference, the token table is another")
     return RIGHT
-
-
-class IdsDifference(NamedTuple):
-    """Where two lists of ids differ: the ids of that stretch in both, and texts around it, smallest first."""
-
-    windows: tuple[bytes, ...]
-    expected: list[int]
-    got: list[int]
-
-
-def ids_difference(
-    text: bytes, expected: Sequence[int], got: Sequence[int], token_bytes: Mapping[int, bytes]
-) -> IdsDifference:
-    """Return the stretch from the first differing id to the next token border that both lists share."""
-    a, b = list(map(int, expected)), list(map(int, got))
-    i = common_prefix_length(a, b)
-    start = sum(len(token_bytes.get(token, b"")) for token in a[:i])
-    end_a = end_b = start
-    j = k = i
-    while not (end_a == end_b > start):
-        if end_a <= end_b and j < len(a):
-            end_a += len(token_bytes.get(a[j], b""))
-            j += 1
-        elif k < len(b) and b[k] in token_bytes:
-            end_b += len(token_bytes[b[k]])
-            k += 1
-        else:
-            end_a, j, k = len(text), len(a), len(b)
-            break
-    return IdsDifference(tuple(_windows(text, start, end_a)), a[i:j], b[i:k])
-
-
-def _windows(text: bytes, start: int, end: int) -> Iterator[bytes]:
-    last = b""
-    for margin in (0, 8, 32, 256):
-        left, right = max(0, start - margin), min(len(text), end + margin)
-        while 0 < left < len(text) and text[left] & 0xC0 == 0x80:
-            left -= 1
-        while right < len(text) and text[right] & 0xC0 == 0x80:
-            right += 1
-        if (window := text[left:right]) and window != last:
-            yield window
-        last = window
-    line = text[text.rfind(b"\n", 0, start) + 1 : (text.find(b"\n", end) + 1) or len(text)]
-    for wider in (line, text):
-        if len(wider) > len(last):
-            yield wider
-            last = wider
 
 
 def wrong_types(entries: Any, kind: type) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from harness.judge import Encoded, Judgement, ModelDecoder, ids_difference, judge
+from harness.common_prefix import common_prefix_length
+from harness.judge import Encoded, Judgement, ModelDecoder, judge
 from harness.measure import worker
+from harness.measure.texts import boundary
 from harness.measure.workloads import Workload
-from harness.minimize import Budget, smallest_sequence
+from harness.minimize import Budget, smallest_text
 from harness.outcome import Outcome
 from harness.process.session import Answer
 from harness.records import Counterexample, Text
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 SHRINK_SECONDS = 5.0
 MOST_IDS_SHOWN = 200
+_BYTES_SHOWN, _IDS_SHOWN = 64, 20
+"""What is shown of a difference that is not seen again, from its beginning on."""
 
 
 def of_mismatch(
@@ -30,42 +33,34 @@ def of_mismatch(
     got: list[int],
     reference: str,
 ) -> Counterexample:
-    """Return the smallest counterexample around a wrong answer; the place as it was seen, if it is not seen again."""
-    if judgement.expected is None:
-        lines = text.splitlines(keepends=True)
-        candidates: tuple[bytes, ...] = (*sorted(lines, key=len)[:1000], text)
-        seen = Counterexample(_text(min(candidates, key=len)[:1000]), None, None)
-    else:
-        token_bytes = materials.models[workload.model].bytes_by_id()
-        difference = ids_difference(text, judgement.expected, got, token_bytes)
-        candidates = difference.windows
-        shown = _text(candidates[0] if candidates else text[:1000])
-        expected, other = difference.expected[:MOST_IDS_SHOWN], difference.got[:MOST_IDS_SHOWN]
-        seen = Counterexample(shown, expected, other, reference, "as met inside the timed text")
+    """Return the smallest counterexample around a wrong answer; the place as it was met, if it is not seen again."""
+    expected = None if judgement.expected is None else list(judgement.expected)
+    n_equal = 0 if expected is None else common_prefix_length(expected, got)
+    token_bytes = materials.models[workload.model].bytes_by_id()
+    start = boundary(text, sum(len(token_bytes.get(i, b"")) for i in got[:n_equal]))
     name = materials.references.name_for(workload.model)
     if name:
         with materials.session() as session:
             model = materials.model_file(workload.model)
-            opened = session.call(
-                worker.open_implementation, implementation, model, (), False, seconds=worker.OPEN_SECONDS
-            )
+            arguments = implementation, model, (), False
+            opened = session.call(worker.open_implementation, *arguments, seconds=worker.OPEN_SECONDS)
             if isinstance(opened, Answer):
-                shrunk = session.call(shrink, candidates, name, seconds=4 * SHRINK_SECONDS)
+                shrunk = session.call(shrink, text, start, name, seconds=4 * SHRINK_SECONDS)
                 if isinstance(shrunk, Answer) and shrunk.value is not None:
                     smallest: Counterexample = shrunk.value
                     return smallest
-    note = "; ".join(part for part in (seen.note, "not seen again in a fresh process") if part)
-    return Counterexample(seen.text, seen.expected, seen.got, seen.reference, note)
+    shown = Text.of(text[start : boundary(text, start + _BYTES_SHOWN)].decode("utf-8", "replace"))
+    note = "not seen again in a fresh process"
+    if expected is None:
+        return Counterexample(shown, None, None, note=note)
+    first, second = (ids[n_equal : n_equal + _IDS_SHOWN] for ids in (expected, got))
+    return Counterexample(shown, first, second, reference, f"as met inside the timed text; {note}")
 
 
-def _text(content: bytes) -> Text:
-    return Text.of(content.decode("utf-8", "replace"))
-
-
-def shrink(candidates: tuple[bytes, ...], reference_name: str) -> Counterexample | None:
+def shrink(content: bytes, start: int, reference_name: str) -> Counterexample | None:
     """Return the smallest text whose ids differ or do not decode to it, of the implementation that this process holds.
 
-    None if there is none within the time.
+    The difference was met at byte `start`; None if it is not found within the time.
     """
     tokenizer = worker.held()
     reference, decoder = get(reference_name)(tokenizer.model), ModelDecoder(tokenizer.model)
@@ -77,26 +72,22 @@ def shrink(candidates: tuple[bytes, ...], reference_name: str) -> Counterexample
         encoded = Encoded.by(tokenizer, text, got, decoder)
         return judge([encoded], [wanted], tokenizer.model, exact=tokenizer.exact).outcome is Outcome.MISMATCH
 
-    budget = Budget(sys.maxsize, SHRINK_SECONDS)
-    for content in candidates:
-        text = content.decode("utf-8", "surrogatepass")
-        if budget.exhausted:
-            return None
-        if not differs(text):
-            continue
-        text = smallest_sequence(text, lambda shorter: bool(shorter) and differs(shorter), budget)
-        got, expected = _answer(tokenizer, text), _answer(reference, text)
-        notes = [f"{name} {value}" for name, value in (("got", got), ("expected", expected)) if isinstance(value, str)]
-        if got == expected:
-            notes.append("the ids are right and do not decode as they must")
-        return Counterexample(
-            text=Text.of(text),
-            expected=expected[:MOST_IDS_SHOWN] if isinstance(expected, list) else None,
-            got=got[:MOST_IDS_SHOWN] if isinstance(got, list) else None,
-            reference=reference.name,
-            note="; ".join(notes),
-        )
-    return None
+    place = len(content[:start].decode("utf-8", "surrogatepass"))
+    text = content.decode("utf-8", "surrogatepass")
+    text = smallest_text(text, differs, Budget(max_seconds=SHRINK_SECONDS), [place])
+    if not differs(text):
+        return None
+    got, expected = _answer(tokenizer, text), _answer(reference, text)
+    notes = [f"{name} {value}" for name, value in (("got", got), ("expected", expected)) if isinstance(value, str)]
+    if got == expected:
+        notes.append("the ids are right and do not decode as they must")
+    return Counterexample(
+        text=Text.of(text),
+        expected=expected[:MOST_IDS_SHOWN] if isinstance(expected, list) else None,
+        got=got[:MOST_IDS_SHOWN] if isinstance(got, list) else None,
+        reference=reference.name,
+        note="; ".join(notes),
+    )
 
 
 def _answer(tokenizer: Tokenizer, text: str) -> list[int] | str:

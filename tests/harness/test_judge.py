@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from harness.judge import LOST, MISREAD, Encoded, ids_difference, judge, judge_counts, judge_merges
+from harness.judge import LOST, MISREAD, Encoded, judge, judge_counts, judge_merges
 from harness.outcome import Outcome
 from impls import Model, Tokenizer
 
@@ -74,28 +72,6 @@ def test_counts_and_merges() -> None:
     assert judge_merges(BYTES, BYTES).outcome is Outcome.RIGHT
     assert judge_merges(other, BYTES).reason == "merge 0 joins (98, 97); the reference joins (97, 98)"
     assert judge_merges(Model(tokens=BYTES.tokens[:256]), BYTES).reason == "0 merges; the reference has 1"
-
-
-def test_the_first_difference_is_cut_out_of_the_text_where_both_meet_again() -> None:
-    text = b"one ab two ab three"
-    found = ids_difference(text, [*b"one ", 256, *b" two ab three"], list(text), BYTES.bytes_by_id())
-    assert (found.windows[0], found.expected, found.got) == (b"ab", [256], [97, 98])
-    assert found.windows[-1] == text
-
-
-@given(st.text(alphabet="abc \né", min_size=1, max_size=30), st.data())
-def test_every_window_is_part_of_the_text_and_grows(text: str, data: st.DataObject) -> None:
-    content = text.encode()
-    got = list(content)
-    got[data.draw(st.integers(0, len(got) - 1))] = 255
-    if got == list(content):
-        return
-    found = ids_difference(content, list(content), got, BYTES.bytes_by_id())
-    sizes = [len(window) for window in found.windows]
-    assert sizes == sorted(set(sizes))
-    for window in found.windows:
-        assert window in content
-        window.decode()
 
 
 @pytest.mark.parametrize("outcome", Outcome)
