@@ -8,13 +8,15 @@ is kept, marked, and made again as a further round.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from random import Random
 
-from harness.measure.entries import FURTHER_ROUNDS, Attempt, Contestant, Entry, Round
+from harness.measure.entries import Contestant, Entry, Round
 from harness.measure.materials import Materials
 from harness.measure.texts import Stream, least_bytes
-from harness.measure.turns import Contestants
-from harness.measure.workloads import Profile, Workload, short_corpus, short_name
+from harness.measure.turns import FURTHER_ROUNDS, Attempt, ContestantProcess
+from harness.measure.workloads import Profile, Workload
 from harness.outcome import Outcome
 from harness.process.session import Failed, FailedError
 from harness.records import Measurement
@@ -37,49 +39,52 @@ class OpeningRun:
 
     def __init__(self, materials: Materials, profile: Profile, seed: int, number: int, *, first: bool = False) -> None:
         """With `first` every contestant encodes a short text once it is open."""
-        self._materials, self._profile, self._number = materials, profile, number
+        self._materials, self._profile, self._number, self._first = materials, profile, number, first
         self._seed = f"{seed}/{number}"
         self._chance = Random(self._seed)
         self._stream = Stream(materials.corpora, self._seed)
-        self._contestants = Contestants(materials, profile, self._seed, first=first)
+        self._processes: dict[Contestant, ContestantProcess] = {}
         self._attempts: list[Attempt] = []
 
     def __enter__(self) -> OpeningRun:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._contestants.close()
+        for process in self._processes.values():
+            process.end()
 
     def records(self, entries: Sequence[Entry]) -> list[Measurement]:
         """Measure `entries`, all of one process, and return a record of each."""
-        self._attempts = [Attempt(entry, self._blank(entry)) for entry in entries]
-        by_contestant: dict[Contestant, list[Attempt]] = {}
-        for attempt in self._attempts:
-            by_contestant.setdefault(attempt.contestant, []).append(attempt)
-        order = self._chance.sample(list(by_contestant), len(by_contestant))
-        self._contestants.enter({contestant: by_contestant[contestant] for contestant in order})
+        self._attempts = [Attempt(entry, self._process(entry.contestant), self._number) for entry in entries]
+        self._open()
         # Text read again is timed last: caches then know it.
         workloads = {of.workload.name: of.workload for of in self._attempts if of.workload.task != "load"}.values()
         for is_again in (False, True):
             self._rounds([workload for workload in workloads if (workload.state == "again") is is_again])
-        for attempt in self._attempts:
-            attempt.finish()
-        return [attempt.record for attempt in self._attempts]
+        return [attempt.finish() for attempt in self._attempts]
 
-    def _blank(self, entry: Entry) -> Measurement:
-        workload, (name, copy) = entry.workload, entry.contestant
-        return Measurement(
-            workload=workload.name,
-            implementation=self._materials.shown(name),
-            task=workload.task,
-            model=short_name(workload.model),
-            corpus=short_corpus(workload.corpus),
-            outcome=Outcome.RIGHT,
-            copy=copy,
-            state=workload.state,
-            opening=self._number,
-            threads=self._materials.threads(workload),
-        )
+    def _process(self, contestant: Contestant) -> ContestantProcess:
+        if contestant not in self._processes:
+            process = ContestantProcess(self._materials, self._profile, contestant, self._seed, first=self._first)
+            self._processes[contestant] = process
+        return self._processes[contestant]
+
+    def _open(self) -> None:
+        """Open the processes: whose loading is timed one after another, the others on all cores."""
+        attempts: dict[ContestantProcess, list[Attempt]] = {}
+        for attempt in self._attempts:
+            attempts.setdefault(attempt.process, []).append(attempt)
+        order = self._chance.sample(list(attempts), len(attempts))
+        loading = {of.process for of in self._attempts if of.workload.task == "load"}
+        for process in order:
+            if process in loading:
+                process.enter(attempts[process])
+        for model in {of.workload.model for of in self._attempts if of.workload.task != "train"}:
+            with suppress(FailedError):
+                self._materials.model_file(model)
+        with ThreadPoolExecutor(max(1, len(self._materials.cores))) as threads:
+            others = [process for process in order if process not in loading]
+            list(threads.map(lambda process: process.enter(attempts[process]), others))
 
     # --- rounds --------------------------------------------------------------------------------------------
 
@@ -91,10 +96,10 @@ class OpeningRun:
         """Warm up, then time all rounds."""
         for workload in self._chance.sample(workloads, len(workloads)):
             if workload.task == "train":
-                self._each(self._running(workload), self._contestants.train)
+                self._each(self._running(workload), Attempt.train)
             elif not workload.is_once:
                 self._round(workload, None)
-                trials = {attempt.contestant: attempt for attempt in self._running(workload)}
+                trials = {attempt.process.contestant: attempt for attempt in self._running(workload)}
                 for slow in slow_ones({contestant: attempt.trial_seconds for contestant, attempt in trials.items()}):
                     trials[slow].plan(min(trials[slow].n_rounds, self._profile.slow_rounds))
         timed = [workload for workload in workloads if workload.task != "train"]
@@ -130,9 +135,9 @@ class OpeningRun:
         always = _with_most_rounds(running)
         due = [attempt for attempt in running if attempt.may_go_on or attempt in always]
         if number is None:
-            self._each(due, lambda attempt: self._contestants.warm_up(attempt, texts_of_round))
+            self._each(due, lambda attempt: attempt.warm_up(texts_of_round))
         else:
-            self._each(due, lambda attempt: self._contestants.time_pass(attempt, texts_of_round, number, stops))
+            self._each(due, lambda attempt: attempt.time_pass(texts_of_round, number, stops))
 
     def _each(self, attempts: list[Attempt], act: Callable[[Attempt], None]) -> None:
         """Call `act` for each, in an order of its own; open the process again if it ends."""
@@ -142,11 +147,10 @@ class OpeningRun:
             except FailedError as error:
                 attempt.fail(error.failed)
                 if error.failed.outcome.ends_process:
-                    contestant = attempt.contestant
-                    self._contestants.end(contestant)
+                    attempt.process.end()
                     # It ended on one workload and may be right on the others.
-                    if others := [of for of in self._attempts if of.contestant == contestant and of.is_in]:
-                        self._contestants.open(contestant, others)
+                    if others := [of for of in self._attempts if of.process is attempt.process and of.is_in]:
+                        attempt.process.open(others)
 
 
 def _with_most_rounds(attempts: list[Attempt]) -> list[Attempt]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,19 +12,23 @@ from harness.judge import Encoded, Judgement, judge, judge_counts, judge_merges
 from harness.measure import placement, worker
 from harness.measure.answers import NotIds, unpacked
 from harness.measure.counterexamples import of_mismatch
-from harness.measure.entries import Attempt, Contestant, Round
+from harness.measure.entries import Contestant, Entry, Round
 from harness.measure.materials import Materials
 from harness.measure.texts import strings
 from harness.measure.worker import OPEN_SECONDS, Learned, Opened, Timed, Trial
-from harness.measure.workloads import GROWING, Profile
+from harness.measure.workloads import GROWING, Profile, short_corpus, short_name
 from harness.outcome import Outcome
 from harness.process.memory import cpu_seconds
 from harness.process.session import Failed, FailedError, Session
-from harness.records import Pass
+from harness.records import Measurement, Pass
 
+FURTHER_ROUNDS = 0.5
+"""Rounds added for passes that lost the processor, at most, as a share of the planned ones."""
 NOTHING_TO_DECODE = "no reference gives ids to decode, or no second one confirms them"
 LEAST_OPEN_SECONDS = 60.0
 """Limit on importing an implementation and building it on a model, where that of a pass is shorter."""
+_CLOCK_PASSES = 3
+"""The number of passes that decide whether reported times are shorter than those the system counts."""
 _LOST_SHARE = 0.02
 """An interrupted pass is lost if it waited for the processor for more than this share of its time."""
 _CLOCK_SECONDS, _CLOCK_SHARE = 0.002, 0.1
@@ -33,221 +36,251 @@ _CLOCK_SECONDS, _CLOCK_SHARE = 0.002, 0.1
 them."""
 
 
-class Contestants:
-    """The processes of one opening. Always `close` them."""
+class ContestantProcess:
+    """The process of one contestant in one opening."""
 
-    def __init__(self, materials: Materials, profile: Profile, seed: str, *, first: bool) -> None:
-        """Start nothing yet; with `first` each encodes a short text once it is open."""
-        self._materials, self._profile, self._seed, self._first = materials, profile, seed, first
-        self._sessions: dict[Contestant, Session] = {}
-        self._opened: dict[Contestant, Opened] = {}
-        self._processes = ExitStack()
+    session: Session | None = None
 
-    def close(self) -> None:
-        """End the processes."""
-        self._processes.close()
+    def __init__(
+        self, materials: Materials, profile: Profile, contestant: Contestant, seed: str, *, first: bool
+    ) -> None:
+        """Start nothing yet; with `first` it encodes a short text once it is open."""
+        self.materials, self.profile, self.contestant, self._first = materials, profile, contestant, first
+        self._hash_seed = Random(f"{seed}/{contestant.name}/{contestant.copy}").randrange(2**32)
+        self._opened: Opened | None = None
 
-    def enter(self, attempts: Mapping[Contestant, list[Attempt]]) -> None:
-        """Open the processes of contestants: whose loading is timed one after another, the others on all cores."""
-        loading = {of.contestant for some in attempts.values() for of in some if of.workload.task == "load"}
-        timed = [contestant for contestant in attempts if contestant in loading]
-        for contestant in timed:
-            self._enter(contestant, attempts[contestant])
-        for model in {
-            attempt.workload.model for mine in attempts.values() for attempt in mine if attempt.workload.task != "train"
-        }:
-            with suppress(FailedError):
-                self._materials.model_file(model)
-        with ThreadPoolExecutor(max(1, len(self._materials.cores))) as threads:
-            list(threads.map(lambda contestant: self._enter(contestant, attempts[contestant]), attempts.keys() - timed))
+    def enter(self, attempts: list[Attempt]) -> None:
+        """Open the process unless it runs, and note what it is in the records of `attempts`."""
+        if self.session is None or not self.session.is_running:
+            self.session = self.materials.session(attempts[0].record.threads, self._hash_seed)
+            self.open(attempts)
+        elif self._opened is not None:
+            self._note(self._opened, attempts)
 
-    def _enter(self, contestant: Contestant, attempts: list[Attempt]) -> None:
-        """Open the process of a contestant unless it runs, and note what it is in the records of `attempts`."""
-        workload = attempts[0].workload
-        session = self._sessions.get(contestant)
-        if session is None or not session.is_running:
-            seed = Random(f"{self._seed}/{contestant.name}/{contestant.copy}").randrange(2**32)
-            session = self._materials.session(self._materials.threads(workload), seed)
-            self._sessions[contestant] = self._processes.enter_context(session)
-            self.open(contestant, attempts)
-        elif opened := self._opened.get(contestant):
-            self._note(opened, attempts)
+    def end(self) -> None:
+        """End the process at once."""
+        if self.session is not None:
+            self.session.kill()
 
-    def end(self, contestant: Contestant) -> None:
-        """End the process of one contestant at once."""
-        self._sessions[contestant].kill()
-
-    def _note(self, opened: Opened, attempts: list[Attempt]) -> None:
-        for attempt in attempts:
-            attempt.record.exact = opened.exact
-            attempt.record.round_trip = self._materials.round_trip(attempt.workload.model)
-
-    def _ask(self, contestant: Contestant, seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the answer of a contestant. Raises `FailedError`."""
-        answer = self._sessions[contestant].call(function, *arguments, seconds=seconds)
-        if not isinstance(answer, Failed):
-            return answer.value
-        if answer.error == NotIds.__name__:
-            answer = Failed(Outcome.MISMATCH, answer.message)
-        raise FailedError(answer)
-
-    def open(self, contestant: Contestant, attempts: list[Attempt]) -> None:
-        """Open one contestant; its failure is the outcome of all its workloads."""
+    def open(self, attempts: list[Attempt]) -> None:
+        """Open the implementation; its failure is the outcome of all its workloads."""
         workload = attempts[0].workload
         loads = [attempt for attempt in attempts if attempt.workload.task == "load"]
-        key, unopened = (contestant.name, workload.model if workload.task != "train" else ""), self._materials.unopened
+        key = self.contestant.name, workload.model if workload.task != "train" else ""
+        unopened = self.materials.unopened
         try:
             if key in unopened:
                 raise FailedError(unopened[key])
-            model = self._materials.model_file(key[1]) if key[1] else ""
-            limit = max(LEAST_OPEN_SECONDS, self._profile.time_limit_seconds)
-            cores, first = self._materials.cores_for(workload), bool(loads) or self._first
-            opening = () if first else self._materials.cores
-            opened = self._ask(
-                contestant, limit, worker.open_implementation, contestant.name, model, cores, first, opening
-            )
+            model = self.materials.model_file(key[1]) if key[1] else ""
+            limit = max(LEAST_OPEN_SECONDS, self.profile.time_limit_seconds)
+            cores, first = self.materials.cores_for(workload), bool(loads) or self._first
+            opening_cores = () if first else self.materials.cores
+            arguments = self.contestant.name, model, cores, first, opening_cores
+            self._opened = self.ask(limit, worker.open_implementation, *arguments)
         except FailedError as error:
             if error.failed.outcome in (Outcome.REFUSED, Outcome.MISSING, Outcome.TIMEOUT):
                 unopened[key] = error.failed
             for attempt in attempts:
                 attempt.fail(error.failed)
             return
-        self._opened[contestant] = opened
-        self._note(opened, attempts)
+        self._note(self._opened, attempts)
         for attempt in loads:
-            self._loaded(attempt, opened, Path(model).stat().st_size)
+            attempt.note_loading(self._opened, Path(model).stat().st_size)
 
-    def _loaded(self, attempt: Attempt, opened: Opened, n_bytes: int) -> None:
+    def _note(self, opened: Opened, attempts: list[Attempt]) -> None:
+        for attempt in attempts:
+            attempt.record.exact = opened.exact
+            attempt.record.round_trip = self.materials.round_trip(attempt.workload.model)
+
+    def ask(self, seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a function of `worker` returns in the process. Raises `FailedError`."""
+        assert self.session is not None, "it is not open"
+        answer = self.session.call(function, *arguments, seconds=seconds)
+        if not isinstance(answer, Failed):
+            return answer.value
+        raise FailedError(Failed(Outcome.MISMATCH, answer.message) if answer.error == NotIds.__name__ else answer)
+
+    def counted_seconds(self) -> float:
+        """Return the processor time that the system has counted for the process so far."""
+        return cpu_seconds(None if self.session is None else self.session.pid)
+
+
+class Attempt:
+    """One contestant on one workload in one opening."""
+
+    def __init__(self, entry: Entry, process: ContestantProcess, opening: int) -> None:
+        workload = self.workload = entry.workload
+        self.process, self._materials, self._profile = process, process.materials, process.profile
+        self.record = Measurement(
+            workload=workload.name,
+            implementation=self._materials.shown(entry.contestant.name),
+            task=workload.task,
+            model=short_name(workload.model),
+            corpus=short_corpus(workload.corpus),
+            outcome=Outcome.RIGHT,
+            copy=entry.contestant.copy,
+            state=workload.state,
+            opening=opening,
+            threads=self._materials.threads(workload),
+        )
+        self.plan(entry.n_rounds)
+        self.n_calls = entry.n_calls
+        self.trial_seconds = 0.0
+        """Seconds of a call of the warm-up."""
+        self._calls = Counter[int]()
+        self._gaps: list[float] = []
+        """Seconds of processor time that the system counted, pass by pass, beyond what the reported times allow."""
+
+    def plan(self, n_rounds: int) -> None:
+        """Let it take part in so many rounds."""
+        self.n_rounds = self.left = n_rounds
+
+    @property
+    def may_go_on(self) -> bool:
+        """Return whether passes are missing, of which some that lost the processor are made again."""
+        return self.left > 0 and len(self.record.passes) < self.n_rounds * (1 + FURTHER_ROUNDS)
+
+    @property
+    def is_in(self) -> bool:
+        """Return whether it is still timed."""
+        return self.record.outcome is Outcome.RIGHT
+
+    def fail(self, failed: Failed | Judgement) -> None:
+        """Record an outcome other than right; its passes no longer count."""
+        self.record.outcome, self.record.reason = failed.outcome, failed.reason
+
+    def finish(self) -> Measurement:
+        """Complete the record and return it; what reports shorter times than the system counts has no times."""
+        self.record.call_times, self.record.n_calls = sorted(self._calls.items()), self.n_calls
+        if len(self._gaps) >= _CLOCK_PASSES and min(self._gaps) > 0 and self.is_in:
+            self.fail(Failed(Outcome.PROTOCOL, "it reports shorter times than the system counts"))
+        if not self.is_in:
+            self.record.passes = []
+        return self.record
+
+    # --- what a process does once ----------------------------------------------------------------------------
+
+    def note_loading(self, opened: Opened, n_bytes: int) -> None:
         """Record the loading of an implementation: from the model's file to the first ids; import is apart."""
-        text = worker.FIRST_TEXT
-        ids, reference = self._materials.references.ids(attempt.workload.model, [text.encode()], confirm=True)
+        text, model = worker.FIRST_TEXT, self.workload.model
+        ids, reference = self._materials.references.ids(model, [text.encode()], confirm=True)
         rows = None if ids is None else [unpacked(ids[0])]
-        model = self._materials.models[attempt.workload.model]
-        judgement = judge([Encoded(text, opened.first_ids)], rows, model, exact=attempt.record.exact)
+        judgement = judge(
+            [Encoded(text, opened.first_ids)], rows, self._materials.models[model], exact=self.record.exact
+        )
         if judgement.outcome is not Outcome.RIGHT:
-            attempt.fail(judgement)
+            self.fail(judgement)
             return
-        record = attempt.record
-        record.reference, record.peak_memory_bytes = reference, opened.peak_memory_bytes
-        wall, cpu = opened.load_seconds
-        record.passes, attempt.n_calls = [Pass(0, False, n_bytes, [1], [_short(wall)], [_short(cpu)])], 1
+        self._note_only_pass(opened.load_seconds, n_bytes, reference, opened.peak_memory_bytes)
 
-    def _prepare(self, attempt: Attempt, texts: Round) -> None:
-        workload = attempt.workload
-        if workload.task == "decode" and texts.ids is None:
+    def train(self) -> None:
+        """Time one training from a file. Raises `FailedError`."""
+        try:
+            path = self._materials.training_file(self.workload)
+        except Exception as error:  # whatever reading a corpus raises
+            raise FailedError(self._materials.unavailable(error)) from None
+        training = dict(self.workload.training)
+        reference, name = self._materials.references.merges(path, training)
+        learned: Learned = self.process.ask(self._profile.time_limit_seconds, worker.train, str(path), training)
+        _ensure_right(judge_merges(learned.model, reference), name)
+        seconds = learned.timed.wall_seconds[0], learned.timed.cpu_seconds[0]
+        self._note_only_pass(seconds, path.stat().st_size, name, learned.peak_memory_bytes)
+        self.record.n_tokens = len(learned.model.merges)
+
+    def _note_only_pass(self, seconds: tuple[float, float], n_bytes: int, reference: str, peak: int | None) -> None:
+        self.record.reference, self.record.peak_memory_bytes, self.n_calls = reference, peak, 1
+        self.record.passes = [_pass(0, False, n_bytes, [1], seconds[:1], seconds[1:])]
+
+    # --- rounds ----------------------------------------------------------------------------------------------
+
+    def _prepare(self, texts: Round) -> None:
+        task = self.workload.task
+        if task == "decode" and texts.ids is None:
             raise FailedError(Failed(Outcome.UNVERIFIED, NOTHING_TO_DECODE))
-        ids = (texts.ids or []) if workload.task == "decode" else []
-        threads = self._materials.threads(workload)
-        self._ask(attempt.contestant, OPEN_SECONDS, worker.prepare, workload.task, texts.calls, ids, threads)
+        ids = (texts.ids or []) if task == "decode" else []
+        self.process.ask(OPEN_SECONDS, worker.prepare, task, texts.calls, ids, self.record.threads)
 
-    def warm_up(self, attempt: Attempt, texts: Round) -> None:
-        """Let a contestant read other text of the corpus; determine its calls a pass; verify, decoding included."""
-        self._prepare(attempt, texts)
-        profile, workload = self._profile, attempt.workload
-        trial: Trial = self._ask(attempt.contestant, profile.time_limit_seconds, worker.warm_up, profile.pass_seconds)
-        attempt.n_calls = attempt.n_calls or min(trial.n_calls, workload.n_calls)
-        attempt.trial_seconds = trial.seconds_per_call
+    def warm_up(self, texts: Round) -> None:
+        """Let it read other text of the corpus; determine its calls a pass; verify, decoding included."""
+        self._prepare(texts)
+        profile = self._profile
+        trial: Trial = self.process.ask(profile.time_limit_seconds, worker.warm_up, profile.pass_seconds)
+        self.n_calls = self.n_calls or min(trial.n_calls, self.workload.n_calls)
+        self.trial_seconds = trial.seconds_per_call
         done = texts.of_calls(0, trial.n_done)
-        attempt.record.warm_up_bytes = sum(map(len, done.texts))
-        self._judge(attempt, done, decode=True)
+        self.record.warm_up_bytes = sum(map(len, done.texts))
+        self._judge(done, decode=True)
 
-    def time_pass(self, attempt: Attempt, texts: Round, number: int, stops: set[int]) -> None:
-        """Time one pass of a contestant, whose clocks are read at `stops`, and judge its answers."""
-        workload, record = attempt.workload, attempt.record
-        n_calls = attempt.n_calls = attempt.n_calls or workload.n_calls
+    def time_pass(self, texts: Round, number: int, stops: set[int]) -> None:
+        """Time one pass, in which the clocks are read at `stops`, and judge its answers."""
+        workload, record, limit = self.workload, self.record, self._profile.time_limit_seconds
+        n_calls = self.n_calls = self.n_calls or workload.n_calls
         stops_here = sorted({stop for stop in stops if stop < n_calls} | {n_calls})
         lead, texts = workload.lead_calls(n_calls), texts.of_pass(workload, n_calls)
-        self._prepare(attempt, texts)
+        self._prepare(texts)
         if workload.state == "again":
-            self._ask(attempt.contestant, self._profile.time_limit_seconds, worker.run, [n_calls])
-            self._prepare(attempt, texts)
+            self.process.ask(limit, worker.run, [n_calls])
+            self._prepare(texts)
         if lead:
-            self._ask(attempt.contestant, self._profile.time_limit_seconds, worker.lead, lead)
+            self.process.ask(limit, worker.lead, lead)
         cores = self._materials.cores_for(workload)
-        session = self._sessions[attempt.contestant]
-        stolen, counted = placement.steal_ticks(cores), cpu_seconds(session.pid)
-        timed: Timed = self._ask(
-            attempt.contestant, self._profile.time_limit_seconds, worker.run, stops_here, workload.times_each_call
-        )
-        stolen, counted = placement.steal_ticks(cores) - stolen, cpu_seconds(session.pid) - counted
-        n_tokens = self._judge(attempt, texts, decode=not record.exact or workload.is_once)
+        stolen, counted = placement.steal_ticks(cores), self.process.counted_seconds()
+        timed: Timed = self.process.ask(limit, worker.run, stops_here, workload.times_each_call)
+        stolen, counted = placement.steal_ticks(cores) - stolen, self.process.counted_seconds() - counted
+        record.n_tokens += self._judge(texts, decode=not record.exact or workload.is_once)
+        record.reference = texts.reference
         wall, cpu = timed.wall_seconds[-1], timed.cpu_seconds[-1]
         waited = record.threads == 1 and timed.was_interrupted and wall - cpu > _LOST_SHARE * wall
         lost = bool(stolen) or waited
         n_bytes = sum(map(len, texts.of_calls(lead, lead + n_calls).texts))
-        marks = ([_short(s) for s in some] for some in (timed.wall_seconds, timed.cpu_seconds))
-        record.passes.append(Pass(number, lost, n_bytes, stops_here, *marks))
-        record.n_tokens += n_tokens
-        record.reference = texts.reference
-        attempt.calls.update(dict(timed.call_times))
+        record.passes.append(_pass(number, lost, n_bytes, stops_here, timed.wall_seconds, timed.cpu_seconds))
+        self._calls.update(dict(timed.call_times))
         reported = min(cpu, wall * record.threads)
-        attempt.gaps.append(counted - _CLOCK_SECONDS - (1 + _CLOCK_SHARE) * reported)
-        attempt.left -= not lost
+        self._gaps.append(counted - _CLOCK_SECONDS - (1 + _CLOCK_SHARE) * reported)
+        self.left -= not lost
         if workload.state == "cold":
-            record.peak_memory_bytes = self._ask(attempt.contestant, OPEN_SECONDS, worker.peak_memory_bytes)
+            record.peak_memory_bytes = self.process.ask(OPEN_SECONDS, worker.peak_memory_bytes)
 
-    def _judge(self, attempt: Attempt, texts: Round, *, decode: bool) -> int:
+    def _judge(self, texts: Round, *, decode: bool) -> int:
         """Judge the answers to all calls and return the number of ids. Raises `FailedError`."""
-        workload, record = attempt.workload, attempt.record
-        model, given, reference = self._materials.models[workload.model], texts.texts, texts.rows
-        answers: list[bytes] = self._ask(attempt.contestant, OPEN_SECONDS, worker.ids, workload.task)
-        if workload.task == "count":
+        task, exact = self.workload.task, self.record.exact
+        model, given, reference = self._materials.models[self.workload.model], texts.texts, texts.rows
+        answers: list[bytes] = self.process.ask(OPEN_SECONDS, worker.ids, task)
+        if task == "count":
             counts: list[int] = unpacked(answers[0]).tolist()
-            judgement, n_tokens = judge_counts(counts, reference, exact=record.exact), sum(counts)
-        elif workload.task == "decode":
+            _ensure_right(judge_counts(counts, reference, exact=exact), texts.reference)
+            return sum(counts)
+        if task == "decode":
             assert reference is not None
-            encoded = [
-                Encoded(text, ids.tolist(), back.decode("utf-8", "surrogatepass"))
-                for text, ids, back in zip(strings(given), reference, answers, strict=True)
-            ]
-            judgement = judge(encoded, reference, model)
-            n_tokens = sum(len(ids) for ids in reference)
+            backs = (back.decode("utf-8", "surrogatepass") for back in answers)
+            encoded = list(map(Encoded, strings(given), (ids.tolist() for ids in reference), backs))
+            _ensure_right(judge(encoded, reference, model), texts.reference)
+            return sum(map(len, reference))
+        if len(answers) != len(given):
+            raise FailedError(Failed(Outcome.MISMATCH, f"{len(answers)} answers to {len(given)} texts"))
+        if decode and task not in GROWING:
+            encoded = self.process.ask(self._profile.time_limit_seconds, worker.decoded, given, answers)
         else:
-            n_tokens = sum(len(ids) for ids in answers) // 4
-            if len(answers) != len(given):
-                raise FailedError(Failed(Outcome.MISMATCH, f"{len(answers)} answers to {len(given)} texts"))
-            if decode and workload.task not in GROWING:
-                encoded = self._ask(
-                    attempt.contestant, self._profile.time_limit_seconds, worker.decoded, given, answers
-                )
-            else:
-                encoded = [Encoded(text, unpacked(ids)) for text, ids in zip(strings(given), answers, strict=True)]
-            judgement = judge(encoded, reference, model, exact=record.exact)
-            if judgement.outcome is Outcome.MISMATCH:
-                text, got = given[judgement.number], unpacked(answers[judgement.number]).tolist()
-                record.counterexample = of_mismatch(
-                    self._materials, attempt.contestant.name, workload, text, judgement, got, texts.reference
-                )
-        if judgement.outcome is not Outcome.RIGHT:
-            raise _wrong(judgement, texts.reference)
-        return n_tokens
-
-    def train(self, attempt: Attempt) -> None:
-        """Time one training from a file."""
-        workload, record = attempt.workload, attempt.record
-        try:
-            path = self._materials.training_file(workload)
-        except Exception as error:  # whatever reading a corpus raises
-            raise FailedError(self._materials.unavailable(error)) from None
-        training = dict(workload.training)
-        reference, name = self._materials.references.merges(path, training)
-        limit = self._profile.time_limit_seconds
-        learned: Learned = self._ask(attempt.contestant, limit, worker.train, str(path), training)
-        judgement = judge_merges(learned.model, reference)
-        if judgement.outcome is not Outcome.RIGHT:
-            raise _wrong(judgement, name)
-        wall, cpu = learned.timed.wall_seconds[0], learned.timed.cpu_seconds[0]
-        record.passes = [Pass(0, False, path.stat().st_size, [1], [_short(wall)], [_short(cpu)])]
-        record.n_tokens, record.reference, attempt.n_calls = len(learned.model.merges), name, 1
-        record.peak_memory_bytes = learned.peak_memory_bytes
+            encoded = list(map(Encoded, strings(given), map(unpacked, answers)))
+        judgement = judge(encoded, reference, model, exact=exact)
+        if judgement.outcome is Outcome.MISMATCH:
+            text, got = given[judgement.number], unpacked(answers[judgement.number]).tolist()
+            name = self.process.contestant.name
+            self.record.counterexample = of_mismatch(
+                self._materials, name, self.workload, text, judgement, got, texts.reference
+            )
+        _ensure_right(judgement, texts.reference)
+        return sum(map(len, answers)) // 4
 
 
-def _wrong(judgement: Judgement, reference: str) -> FailedError:
-    """Return the error for an answer that is not right, with the name of the reference in its reason."""
-    reason = judgement.reason.replace("the reference", reference) if reference else judgement.reason
-    return FailedError(Failed(judgement.outcome, reason))
+def _ensure_right(judgement: Judgement, reference: str) -> None:
+    """Raise `FailedError` for an answer that is not right, with the name of the reference in its reason."""
+    if judgement.outcome is not Outcome.RIGHT:
+        reason = judgement.reason.replace("the reference", reference) if reference else judgement.reason
+        raise FailedError(Failed(judgement.outcome, reason))
 
 
-def _short(seconds: float) -> float:
-    """Return seconds to five digits: more is noise, and fills the records."""
-    return float(f"{seconds:.5g}")
+def _pass(number: int, lost: bool, n_bytes: int, calls: list[int], wall: Sequence[float], cpu: Sequence[float]) -> Pass:
+    """Return a pass with seconds to five digits: more is noise, and fills the records."""
+    walls, cpus = ([float(f"{seconds:.5g}") for seconds in some] for some in (wall, cpu))
+    return Pass(number, lost, n_bytes, calls, walls, cpus)
