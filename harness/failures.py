@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.outcome import Outcome
-from impls.core.errors import LibraryFailed
+from impls.core.errors import LibraryFailed, Missing, Unsupported
 
 
 def status_of(error: BaseException) -> Outcome:
@@ -16,6 +16,13 @@ def status_of(error: BaseException) -> Outcome:
     if isinstance(error, LibraryFailed):
         return Outcome.PANIC if error.panicked else Outcome.CRASH
     return Outcome.CRASH if isinstance(error, Exception) else Outcome.PANIC
+
+
+def loading_status(error: BaseException) -> Outcome:
+    """Return the outcome of an error raised while an implementation is loaded or trained, which it may decline."""
+    if isinstance(error, Missing):
+        return Outcome.MISSING
+    return Outcome.REFUSED if isinstance(error, Unsupported) else status_of(error)
 
 
 def message_of(error: BaseException) -> str:

@@ -17,13 +17,13 @@ import msgspec
 import impls
 from harness.data import load_corpus, load_model
 from harness.data.documents import encoded, take_bytes
-from harness.failures import describe, status_of
+from harness.failures import describe, loading_status, status_of
 from harness.judge import MISREAD, Encoded, ModelDecoder, judge
 from harness.minimize import smallest_text
 from harness.outcome import Outcome
-from harness.records import Counterexample, Status, Text, Verdict
-from harness.targets import PUBLISHED, load_tokenizer
-from harness.targets.published import published
+from harness.records import Counterexample, Text, Verdict
+from harness.targets import PUBLISHED
+from harness.targets.published import load_column
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
 
@@ -42,9 +42,7 @@ class CorpusOutcome(msgspec.Struct):
     """An 8-byte digest of the ids of each text that did not fail."""
 
 
-@lru_cache(maxsize=2)
-def _tokenizer(implementation: str, model: str) -> impls.Tokenizer:
-    return published(model) if implementation == PUBLISHED else load_tokenizer(implementation, load_model(model))
+_tokenizer = lru_cache(maxsize=2)(load_column)
 
 
 def _texts(corpus: str, split: str | None, max_bytes: int) -> Iterator[tuple[Key, str]]:
@@ -61,7 +59,9 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
     try:
         tokenizer = _tokenizer(implementation, model)
     except BaseException as error:  # whatever a foreign library raises while loading is a verdict
-        verdict.status, verdict.reason = status_and_reason(error)
+        verdict.status = loading_status(error)
+        reason = error.reason if isinstance(error, impls.Unsupported) else str(error)
+        verdict.reason = reason if verdict.status.did_not_run else describe(error)
         return outcome
     verdict.round_trip = tokenizer.model.round_trip
     decoder = ModelDecoder(tokenizer.model)
@@ -113,15 +113,6 @@ def _spans(as_published: impls.Tokenizer, model: str, text: str) -> tuple[list[l
         return [], []
     (ids, theirs), (our_ids, ours) = both
     return (theirs.tolist(), ours.tolist()) if ids == our_ids else ([], [])
-
-
-def status_and_reason(error: BaseException) -> tuple[Status, str]:
-    """Return the status and reason of the verdict on an error raised while an implementation is loaded or trained."""
-    if isinstance(error, impls.Missing):
-        return Outcome.MISSING, str(error)
-    if isinstance(error, impls.Unsupported):
-        return Outcome.REFUSED, error.reason
-    return status_of(error), describe(error)
 
 
 def _wrong_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder, text: str, model: str) -> Counterexample:

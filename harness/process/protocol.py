@@ -19,10 +19,8 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from harness.failures import message_of, status_of
-from harness.outcome import Outcome
+from harness.failures import loading_status, message_of
 from harness.process.limits import excerpt
-from impls.core.errors import Missing, Unsupported
 
 CALL = "call"
 """The operation with which a process of ours runs a function; its arguments and its result are pickles (base64)."""
@@ -163,17 +161,11 @@ def _call(line: bytes) -> bytes:
         function, arguments = pickle.loads(request.function)
         answer["result"] = pickle.dumps(function(*arguments))
     except BaseException as error:  # a Rust panic is not an Exception
-        answer |= {"error": type(error).__name__, "message": message_of(error), "status": _status(error)}
+        answer |= {"error": type(error).__name__, "message": message_of(error), "status": loading_status(error)}
         with contextlib.suppress(Exception):  # an error that cannot be sent is described
             pickle.loads(raised := pickle.dumps(error))
             answer["raised"] = raised
     return msgspec.json.encode(answer)
-
-
-def _status(error: BaseException) -> str:
-    if isinstance(error, Missing):
-        return Outcome.MISSING
-    return Outcome.REFUSED if isinstance(error, Unsupported) else status_of(error)
 
 
 def main(arguments: list[str]) -> None:

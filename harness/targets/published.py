@@ -18,6 +18,7 @@ import numpy as np
 
 import impls
 from harness.data import load_model, model_file
+from harness.targets.loading import load_tokenizer
 from harness.targets.spec import PUBLISHED, library_of
 from impls.core.errors import BPEError, Missing, Unsupported
 from impls.core.text.stages import drops_text
@@ -40,6 +41,13 @@ def library_of_model(name: str | Path) -> str | None:
         return None if path is None else library_of(read_bytes(path))
     except BPEError:
         return None
+
+
+def load_column(name: str, model: str | impls.Model) -> impls.Tokenizer:
+    """Load an implementation or target over a model or the model of a name, or that file "as published"."""
+    if name == PUBLISHED:
+        return published(str(model))
+    return load_tokenizer(name, load_model(model) if isinstance(model, str) else model)
 
 
 def published_file(name: str | Path) -> Path | None:

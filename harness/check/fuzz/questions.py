@@ -5,24 +5,20 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 
 import impls
-from harness.check.classes import registered
+from harness.check.classes import OWN_KINDS, registered
 from harness.conform.values import from_threads
-from harness.data import load_model
-from harness.failures import message_of
-from harness.outcome import Outcome
+from harness.failures import describe, loading_status, message_of
 from harness.process.protocol import ErrorResult
 from harness.process.session import Failed
-from harness.targets import PUBLISHED, load_tokenizer
-from harness.targets.published import published
+from harness.targets.published import load_column
 from impls.core.model.model import Model
 
 Call = Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"]
@@ -68,22 +64,17 @@ def same(a: Answer, b: Answer) -> bool:
     return a == b
 
 
-T = TypeVar("T")
-
 _KEPT_TOKENIZERS = 4
 _THREADS, _TIMES = 4, 3
-_kept: OrderedDict[str, impls.Tokenizer] = OrderedDict()
+_kept: dict[str, impls.Tokenizer] = {}
 
 
-def versions(name: str) -> dict[str, str] | Failed:
+def versions(name: str) -> dict[str, str]:
     """Return the release of the package that runs here: `regex` for our implementations, else the library's own."""
     known = registered(name)
     if known is None:
         return {}
-    kind = _guarded(lambda: impls.get(known).kind, name)
-    if isinstance(kind, Failed):
-        return kind
-    package = "regex" if kind in ("pure", "compiled") else known
+    package = "regex" if impls.get(known).kind in OWN_KINDS else known
     try:
         return {package: metadata.version(package)}
     except metadata.PackageNotFoundError:
@@ -96,9 +87,11 @@ def answer(name: str, questions: list[Question]) -> list[Answers]:
 
 
 def _answers(name: str, question: Question) -> Answers:
-    tokenizer = _guarded(lambda: _tokenizer(name, question.model), name)
-    if isinstance(tokenizer, Failed):
-        return tokenizer
+    try:
+        tokenizer = _tokenizer(name, question.model)
+    except BaseException as error:  # a Rust panic is not an Exception
+        reason = str(error) if isinstance(error, impls.BPEError) else f"{name}: {describe(error)}"
+        return Failed(loading_status(error), reason)
     if question.call == "encode_batch":
         return _batch(tokenizer, question)
     if question.call == "encode_threads":
@@ -108,28 +101,11 @@ def _answers(name: str, question: Question) -> Answers:
 
 def _tokenizer(name: str, model: str | impls.Model) -> impls.Tokenizer:
     key = model if isinstance(model, str) else model.digest
-    tokenizer = _kept.pop(key, None)
-    if tokenizer is None and name == PUBLISHED:
-        tokenizer = published(str(model))
-    elif tokenizer is None:
-        loaded = load_model(model) if isinstance(model, str) else model
-        tokenizer = load_tokenizer(registered(name) or name, loaded)
-    _kept[key] = tokenizer
-    while len(_kept) > _KEPT_TOKENIZERS:
-        _kept.popitem(last=False)
-    return tokenizer
-
-
-def _guarded(load: Callable[[], T], name: str) -> T | Failed:
-    """Return what `load` returns, or why it raised."""
-    try:
-        return load()
-    except impls.Unsupported as error:
-        return Failed(Outcome.REFUSED, str(error))
-    except BaseException as error:  # a Rust panic is not an Exception
-        known = isinstance(error, impls.BPEError)
-        reason = str(error) if known else f"{name}: {type(error).__name__}: {message_of(error)[:300]}"
-        return Failed(Outcome.MISSING if isinstance(error, impls.Missing) else Outcome.CRASH, reason)
+    if key not in _kept:
+        if len(_kept) == _KEPT_TOKENIZERS:
+            _kept.clear()
+        _kept[key] = load_column(name, model)
+    return _kept[key]
 
 
 def _specials(question: Question) -> dict[str, impls.interface.SpecialSet]:

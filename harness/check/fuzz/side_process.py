@@ -30,14 +30,11 @@ class SideProcess:
         self.name = name
         self._asked: list[Question] = []
         self._session = functions(environment={"PYTHONHASHSEED": "0"})
-        try:
-            versions = self._session.value(questions.versions, name, seconds=_SECONDS)
-        except FailedError as error:
-            versions = error.failed._replace(reason=f"{name}: {error.failed.reason}")
+        versions = self._session.call(questions.versions, name, seconds=_SECONDS)
         if isinstance(versions, Failed):
             self.close()
-            raise DataError(versions.reason)
-        self.versions: dict[str, str] = versions
+            raise DataError(versions.reason if versions.outcome.did_not_run else f"{name}: {versions.reason}")
+        self.versions: dict[str, str] = versions.value
         """The versions of the packages it runs."""
 
     def submit(self, asked: list[Question]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -24,18 +23,18 @@ class SessionHere:
     is_running = True
 
     def __init__(self) -> None:
-        self.kept: OrderedDict[str, impls.Tokenizer] = OrderedDict()
+        self.kept: dict[str, impls.Tokenizer] = {}
 
-    def value(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
+    def call(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> Answer:
         questions._kept = self.kept
-        return function(*arguments)
+        return Answer(function(*arguments))
 
     def begin_call(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> None:
         self.asked = function, arguments
 
     def wait(self) -> Answer:
         function, arguments = self.asked
-        return Answer(self.value(function, *arguments, seconds=0))
+        return self.call(function, *arguments, seconds=0)
 
     def kill(self) -> None:
         pass
