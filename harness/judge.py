@@ -173,6 +173,47 @@ def judge_merges(model: Model, reference: Model | None) -> Judgement:
     return RIGHT
 
 
-def wrong_types(entries: Any, kind: type) -> str:
-    """Return the names of the types of entries other than `kind`: objects that compare equal to it are not it."""
-    return ", ".join(sorted({other.__name__ for other in set(map(type, entries))} - {kind.__name__}))
+class NotIds(Exception):
+    """Raised for an answer of another type than the task requires, since producing it is different work."""
+
+
+def packed_answers(task: str, answers: list[Any]) -> list[bytes]:
+    """Return the ids of each text as uint32; raise `NotIds` for another type.
+
+    For `count` these are the counts, for `decode` the texts in UTF-8.
+    """
+    if task == "decode":
+        _ensure(answers, str, "str")
+        return [text.encode("utf-8", "surrogatepass") for text in answers]
+    if task == "count":
+        _ensure(answers, int, "int")
+        return [packed(answers)]
+    if task == "encode-batch":
+        _ensure(answers, list, "a list of lists of ids")
+        answers = [row for rows in answers for row in rows]
+    kind = np.ndarray if task == "encode-array" else list
+    _ensure(answers, kind, f"{'an array' if kind is np.ndarray else 'a list'} of ids")
+    for row in answers if kind is list else ():
+        _ensure(row, int, "int in a list")
+    return [packed(row) for row in answers]
+
+
+def _ensure(entries: list[Any], kind: type, what: str) -> None:
+    """Raise `NotIds` for entries of other types than `kind`: objects that compare equal to it are not it."""
+    if others := set(map(type, entries)) - {kind}:
+        raise NotIds(f"{', '.join(sorted(other.__name__ for other in others))} in place of {what}")
+
+
+def packed(row: Any) -> bytes:
+    """Return ids as little-endian uint32; raise `NotIds` for anything else."""
+    array = np.asarray(row)
+    if array.ndim != 1 or (len(array) and array.dtype.kind not in "iu"):
+        raise NotIds(f"an answer of {array.dtype} and shape {array.shape}, not of ids")
+    if len(array) and (array.min() < 0 or array.max() > 0xFFFFFFFF):
+        raise NotIds("an answer with ids out of range")
+    return array.astype("<u4").tobytes()
+
+
+def unpacked(ids: bytes) -> np.ndarray:
+    """Return packed ids as an array."""
+    return np.frombuffer(ids, dtype="<u4")

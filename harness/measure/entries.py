@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.measure.answers import unpacked
+from harness.judge import unpacked
 from harness.measure.workloads import Workload
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from harness.judge import Encoded, Judgement, judge, judge_counts, judge_merges
+from harness.judge import Encoded, Judgement, NotIds, judge, judge_counts, judge_merges, unpacked
 from harness.measure import placement, worker
-from harness.measure.answers import NotIds, unpacked
 from harness.measure.counterexamples import of_mismatch
 from harness.measure.entries import Contestant, Entry, Round
 from harness.measure.materials import Materials

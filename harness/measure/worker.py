@@ -19,9 +19,8 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
-from harness.judge import Encoded, ModelDecoder
+from harness.judge import Encoded, ModelDecoder, packed, packed_answers, unpacked
 from harness.measure import placement
-from harness.measure.answers import packed, packed_answers, unpacked
 from harness.measure.stats import binned
 from harness.measure.texts import strings
 from harness.measure.workloads import GROWING, Task
@@ -267,7 +266,7 @@ def warm_up(most_seconds: float) -> Trial:
 
 
 def ids(task: Task) -> list[bytes]:
-    """Return the answers of the last pass, packed; see `answers.packed_answers`."""
+    """Return the answers of the last pass, packed; see `judge.packed_answers`."""
     answers = _held.answers
     if task in GROWING and held().follows_text:
         answers = [followed.ids for followed in answers]

@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Literal
-
-import numpy as np
 
 import impls
 from harness.check.classes import OWN_KINDS, registered
 from harness.conform.values import from_threads
 from harness.failures import describe, loading_status, message_of
+from harness.judge import NotIds, packed
 from harness.process.protocol import ErrorResult
 from harness.process.session import Failed
 from harness.targets.published import load_column
@@ -37,6 +36,11 @@ class Question:
     texts: list[str]
     call: Call = "encode"
     allow_special: bool = False
+
+    @property
+    def specials(self) -> dict[str, impls.interface.SpecialSet]:
+        """Return the arguments that say which special tokens are recognised."""
+        return {"allowed_special": "all" if self.allow_special else (), "disallowed_special": ()}
 
 
 Answer = bytes | Failed
@@ -108,19 +112,15 @@ def _tokenizer(name: str, model: str | impls.Model) -> impls.Tokenizer:
     return _kept[key]
 
 
-def _specials(question: Question) -> dict[str, impls.interface.SpecialSet]:
-    return {"allowed_special": "all" if question.allow_special else (), "disallowed_special": ()}
-
-
 def _batch(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
     """Encode the texts in one batch, or if that fails, one by one; if none fails alone, the whole batch failed."""
     try:
-        batch = tokenizer.encode_batch(question.texts, 1, **_specials(question))
+        batch = tokenizer.encode_batch(question.texts, 1, **question.specials)
         if len(batch) == len(question.texts):
-            return [_packed(ids) for ids in batch]
-        failure = _failed("batch", f"{len(batch)} answers for {len(question.texts)} texts")
+            return list(map(packed, batch))
+        raise NotIds(f"{len(batch)} answers for {len(question.texts)} texts")
     except BaseException as error:
-        failure = _failed(type(error).__name__, message_of(error)[:300])
+        failure = _failed(error)
     answers = [_one(tokenizer, text, question) for text in question.texts]
     return answers if any(isinstance(answer, Failed) for answer in answers) else [failure] * len(answers)
 
@@ -136,26 +136,19 @@ def _on_threads(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
     ]
 
 
-def _failed(kind: str, message: str) -> Failed:
-    return Failed.by(ErrorResult(kind, message))
-
-
 def _one(tokenizer: impls.Tokenizer, text: str, question: Question) -> Answer:
-    specials = _specials(question)
+    specials = question.specials
     try:
         if question.call == "decode":
             return tokenizer.decode([ord(i) for i in text]).encode("utf-8", "surrogatepass")
         if question.call == "encode_array":
-            return _packed(tokenizer.encode_array(text, **specials))
+            return packed(tokenizer.encode_array(text, **specials))
         if question.call == "encode_batch":
-            return _packed(tokenizer.encode_batch([text], 1, **specials)[0])
-        return _packed(tokenizer.encode(text, **specials))
+            return packed(tokenizer.encode_batch([text], 1, **specials)[0])
+        return packed(tokenizer.encode(text, **specials))
     except BaseException as error:
-        return _failed(type(error).__name__, message_of(error)[:300])
+        return _failed(error)
 
 
-def _packed(ids: Sequence[int] | np.ndarray) -> bytes:
-    array = np.asarray(ids, dtype=np.int64 if len(ids) else np.uint32)
-    if array.ndim != 1 or (len(array) and (array.min() < 0 or array.max() > 0xFFFFFFFF)):
-        raise ValueError("the answer is not a list of ids")
-    return array.astype("<u4").tobytes()
+def _failed(error: BaseException) -> Failed:
+    return Failed.by(ErrorResult(type(error).__name__, message_of(error)[:300]))

@@ -202,7 +202,7 @@ def test_a_batch_with_too_few_answers_is_a_failure_though_each_text_alone_is_rig
 
     loses = Loses(impls.Model.load(model))
     answers = questions._batch(loses, Question(str(model), ["a", "b", "a"], "encode_batch"))
-    assert list(map(str, answers)) == ["batch: 2 answers for 3 texts"] * 3
+    assert list(map(str, answers)) == ["NotIds: 2 answers for 3 texts"] * 3
     assert questions._batch(loses, Question(str(model), ["a", "b"], "encode_batch")) != answers[:2]
 
 
