@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 
+from msgspec.structs import replace
+
 import impls
 from harness.check.agreement import CheckPlan, CheckResult, check
 from harness.data import load_corpus, load_model, trained_model_path, turkish_paragraph
-from harness.measure.token_use import compression, uncounted
+from harness.measure.token_use import compression
 from harness.outcome import Outcome
 from harness.process.pool import run_tasks
 from harness.process.session import Failed
-from harness.records import RecordWriter, Trained
+from harness.records import Compression, RecordWriter, Trained
 
 TRAINER = "compiled"
 
@@ -98,9 +100,9 @@ def measure_compression(writer: RecordWriter) -> None:
         try:
             tokenizer = impls.load("tiktoken", load_model(model))
         except impls.BPEError as error:
-            reason = str(error).removeprefix(f"{model}: ")
-            of_turkish = (corpus for corpus in texts if "turkish" in corpus)
-            writer.write(*(uncounted(model, corpus, "tiktoken", Outcome.MISSING, reason) for corpus in of_turkish))
+            missing = Compression(model=model, corpus="", implementation="tiktoken", status=Outcome.MISSING)
+            missing.reason = str(error).removeprefix(f"{model}: ")
+            writer.write(*(replace(missing, corpus=corpus) for corpus in texts if "turkish" in corpus))
             continue
         writer.write(*(compression(tokenizer, some, model=model, corpus=corpus) for corpus, some in texts.items()))
 

@@ -33,12 +33,11 @@ class Materials:
         load_model: LoadModel = load_model,
         load_corpus: LoadCorpus = load_corpus,
         memory_limit_bytes: int | None = None,
-        seed: int = 0,
         encoders: Sequence[str] = ENCODERS,
         confirming: Sequence[str] = CONFIRMING,
     ) -> None:
         """`encoders` and `confirming` are the references of `harness.measure.references`."""
-        self.cores, self._load_model, self._seed = cores, load_model, seed
+        self.cores, self._load_model = cores, load_model
         self._limits = worker_limits(memory_limit_bytes)
         self._folder = TemporaryDirectory(prefix="bpebench-run-", ignore_cleanup_errors=True)
         self._scratch = Path(self._folder.name)
@@ -106,7 +105,7 @@ class Materials:
         key = f"{workload.corpus} {workload.split} {workload.call_bytes}"
         if key not in self._trainings:
             path = self._scratch / f"training-{len(self._trainings)}.txt"
-            write_training_file(path, self.corpora, workload, self._seed)
+            write_training_file(path, self.corpora, workload)
             self._trainings[key] = path
         return self._trainings[key]
 

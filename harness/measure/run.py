@@ -13,15 +13,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from harness.data import load_corpus, load_model
 from harness.measure import cautions, placement
 from harness.measure.entries import Contestant, Entry
-from harness.measure.materials import LoadModel, Materials, kernels_compiled
+from harness.measure.materials import Materials, kernels_compiled
 from harness.measure.opening import OpeningRun, slow_ones
 from harness.measure.recording import keep_plan, machine_facts
 from harness.measure.summary import summaries
-from harness.measure.texts import LoadCorpus, Stream
-from harness.measure.token_use import add_text, uncounted
+from harness.measure.texts import Stream
+from harness.measure.token_use import add_text
 from harness.measure.workloads import Plan, Profile, Workload, short_corpus, short_name
 from harness.outcome import Outcome
 from harness.process.pool import run_tasks
@@ -51,8 +50,6 @@ def measure(
     resume: bool = False,
     command: str = "",
     bar: Bar | None = None,
-    load_model: LoadModel = load_model,
-    load_corpus: LoadCorpus = load_corpus,
 ) -> RunResult:
     """Run `plan`, writing `records.jsonl`, `machine.json` and `plan.json` into `folder`.
 
@@ -64,7 +61,7 @@ def measure(
         keep_plan(folder, plan, has_records=any(of_kind(done, Measurement)))
         own = {"profile": plan.profile.name, "seed": plan.seed, "estimate_seconds": round(estimate_seconds(plan))}
         with machine_facts(folder, plan.implementations, command, **own) as facts:
-            with placement.parent_on_first_core() as cores, Materials(cores, load_model, load_corpus) as materials:
+            with placement.parent_on_first_core() as cores, Materials(cores) as materials:
                 run(plan, materials, writer.write, done=done, bar=bar)
                 for record in compressions(plan, materials, done):
                     writer.write(record)
@@ -196,7 +193,7 @@ def compressions(plan: Plan, materials: Materials, done: Iterable[AnyRecord]) ->
     seen = {(record.model, record.corpus) for record in of_kind(done, Compression)}
     for workload in plan.workloads:
         corpus = "/".join(filter(None, (short_corpus(workload.corpus), workload.split)))
-        record = uncounted(short_name(workload.model), corpus)
+        record = Compression(model=short_name(workload.model), corpus=corpus)
         if workload.task == "encode" and not workload.is_once and (record.model, corpus) not in seen:
             seen.add((record.model, corpus))
             try:

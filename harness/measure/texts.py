@@ -136,13 +136,13 @@ def strings(texts: list[bytes]) -> list[str]:
     return [text.decode("utf-8", "surrogatepass") for text in texts]
 
 
-def write_training_file(path: Path, corpora: Corpora, workload: Workload, seed: int) -> None:
+def write_training_file(path: Path, corpora: Corpora, workload: Workload) -> None:
     """Write a text file to train from, a document a line, as long as the workload says or the corpus is.
 
     Raises what loading raises, and `ValueError` for a corpus without text.
     """
     documents = [document.replace(b"\n", b" ") for document in corpora.documents(workload.corpus, workload.split)]
-    Random(f"{seed}/{workload.corpus}").shuffle(documents)
+    Random(f"0/{workload.corpus}").shuffle(documents)
     content = b"\n".join(documents)
     if not content.strip():
         raise ValueError(f"the corpus {workload.corpus!r} has no text")

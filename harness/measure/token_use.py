@@ -8,8 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 import impls
-from harness.outcome import Outcome
-from harness.records import Compression, Status
+from harness.records import Compression
 from impls import BPEError, Tokenizer
 from impls.core.model.model import Model
 
@@ -69,31 +68,12 @@ def compression(tokenizer: Tokenizer, documents: Iterable[str], *, model: str, c
 
     Words are runs of characters that are not white space. Special tokens in the text are read as ordinary text.
     """
-    record = uncounted(model, corpus, tokenizer.name)
+    record = Compression(model=model, corpus=corpus, implementation=tokenizer.name)
     record.vocab_size, record.round_trip = tokenizer.model.vocab_size, tokenizer.model.round_trip
     for document in filter(None, documents):
         add_text(record, document)
         record.n_tokens += tokenizer.count(document)
     return record
-
-
-def uncounted(
-    model: str, corpus: str, implementation: str = "", status: Status = Outcome.RIGHT, reason: str = ""
-) -> Compression:
-    """Return the record of a text that has not been counted yet."""
-    return Compression(
-        model=model,
-        corpus=corpus,
-        implementation=implementation,
-        n_texts=0,
-        n_bytes=0,
-        n_characters=0,
-        n_words=0,
-        n_tokens=0,
-        vocab_size=0,
-        status=status,
-        reason=reason,
-    )
 
 
 def add_text(record: Compression, text: str) -> None:

@@ -138,14 +138,14 @@ class Compression(Record, tag="compression"):
 
     model: str
     corpus: str
-    implementation: str
-    n_texts: int
-    n_bytes: int
-    n_characters: int
-    n_words: int
+    implementation: str = ""
+    n_texts: int = 0
+    n_bytes: int = 0
+    n_characters: int = 0
+    n_words: int = 0
     """Runs of characters that are not white space."""
-    n_tokens: int
-    vocab_size: int
+    n_tokens: int = 0
+    vocab_size: int = 0
     status: Status = Outcome.RIGHT
     reason: str = ""
     round_trip: str = ""

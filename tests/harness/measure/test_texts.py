@@ -83,7 +83,7 @@ def test_a_training_file_has_a_document_a_line_and_its_size_or_that_of_the_corpu
     documents = [f"words of document {n} in a\nline" for n in range(10)]
     path, of = tmp_path / "file", corpora(some=documents)
     for n_bytes, size in ((100, 100), (5_000, sum(map(len, documents)) + 10)):
-        write_training_file(path, of, workload(task="train", call_bytes=n_bytes), 0)
+        write_training_file(path, of, workload(task="train", call_bytes=n_bytes))
         assert path.stat().st_size == size
     assert set(path.read_text().splitlines()) == {document.replace("\n", " ") for document in documents}
 
