@@ -9,14 +9,9 @@ from itertools import combinations, product
 from typing import Any
 
 import impls
-from harness.check.classes import Relation, relation
-from harness.check.tasks import (
-    CorpusOutcome,
-    Key,
-    differing_text,
-    encode_corpus,
-    is_sentencepiece,
-)
+from harness.check.classes import relation
+from harness.check.tasks import CorpusOutcome, Key, differing_text, encode_corpus
+from harness.data import load_model
 from harness.outcome import Outcome
 from harness.process.pool import Pool
 from harness.process.session import Failed
@@ -61,11 +56,11 @@ class CheckResult:
     @property
     def summary(self) -> str:
         """Say on one line what a check without faults has and has not shown."""
-        owed = [found for found in self.agreements if found.agreement_class != "expected to differ"]
-        pairs = sorted({f"{found.a} and {found.b}" for found in self.not_compared})
+        owed = [pair for pair in self.agreements if pair.agreement_class != "expected to differ"]
+        pairs = sorted({f"{pair.a} and {pair.b}" for pair in self.not_compared})
         summary = "no fault; no two were compared that must agree"
         if owed:
-            n_bytes = min(found.n_bytes for found in owed)
+            n_bytes = min(pair.n_bytes for pair in owed)
             scope = "what was compared agrees where it must" if pairs else "everything that must agree agrees"
             summary = f"{scope} ({len(owed):,} comparisons, the smallest on {n_bytes:,} bytes)"
         if not pairs:
@@ -81,17 +76,16 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
     encoded, or two that both ran but could not be compared.
     """
     cells = plan.cells
-    relations: dict[Cell, Relation] = {}
     with Pool() as pool:
         tasks = [(*cell, plan.split, plan.max_bytes) for cell in cells]
         answers = pool.run(encode_corpus, tasks, lambda index: progress(" · ".join(cells[index])))
         outcomes = {cell: _outcome(cell, answer) for cell, answer in zip(cells, answers, strict=True)}
-        compared = list(_compared(plan, outcomes, relations, pool))
-        agreements = [found for found in compared if isinstance(found, Agreement)]
+        compared = list(_compared(plan, outcomes))
+        agreements = [pair for pair, _ in compared if isinstance(pair, Agreement)]
         _add_counterexamples(plan, agreements, outcomes, progress, pool)
-    not_compared = [found for found in compared if isinstance(found, NotCompared)]
+    not_compared = [pair for pair, _ in compared if isinstance(pair, NotCompared)]
     verdicts = [outcome.verdict for outcome in outcomes.values()]
-    faults = [*_faults_of_pairs(compared, relations), *_faults_of_one(verdicts)]
+    faults = [*_faults_of_pairs([pair for pair, must_agree in compared if must_agree]), *_faults_of_one(verdicts)]
     if verdicts and not any(v.n_texts for v in verdicts):
         faults.append("nothing was checked: no implementation could be run")
     elif not agreements:
@@ -109,44 +103,38 @@ def _outcome(cell: Cell, answer: CorpusOutcome | Failed) -> CorpusOutcome:
     return CorpusOutcome(verdict)
 
 
-def _compared(
-    plan: CheckPlan, outcomes: dict[Cell, CorpusOutcome], relations: dict[Cell, Relation], pool: Pool
-) -> Iterator[Agreement | NotCompared]:
-    """Yield the comparison of every pair on every model and corpus; add the relation of each pair to `relations`."""
-    answers = pool.run(is_sentencepiece, [(model,) for model in plan.models])
-    for model, known in zip(plan.models, answers, strict=True):
+def _compared(plan: CheckPlan, outcomes: dict[Cell, CorpusOutcome]) -> Iterator[tuple[Agreement | NotCompared, bool]]:
+    """Yield the comparison of every pair on every model and corpus, and whether both ran and must agree."""
+    for model in plan.models:
+        is_sentencepiece = load_model(model).sentencepiece is not None
         for (a, b), corpus in product(combinations(plan.implementations, 2), plan.corpora):
             names: dict[str, Any] = {"a": a, "b": b, "model": model, "corpus": corpus}
             x, y = outcomes[a, model, corpus], outcomes[b, model, corpus]
             try:
-                kind = relation(a, b, sentencepiece=known is True)
+                kind = relation(a, b, sentencepiece=is_sentencepiece)
             except impls.BPEError as error:  # one of them cannot be imported
-                yield NotCompared(**names, reason=_why_not_run(x) or _why_not_run(y) or str(error))
+                yield NotCompared(**names, reason=_why_not_run(x) or _why_not_run(y) or str(error)), False
                 continue
             owed: dict[str, Any] = {"agreement_class": kind.agreement_class, "conditions": kind.conditions}
             if reason := _why_not_run(x) or _why_not_run(y):
                 cannot = x.verdict.status.did_not_run or y.verdict.status.did_not_run
-                yield NotCompared(**names, **({} if cannot else owed), reason=reason)
-                continue
-            relations[a, b, model] = kind
-            if texts := x.digests.keys() & y.digests.keys():
-                n_bytes, n_differing = sum(n for _, n in texts), len(_differing(x, y))
-                yield Agreement(**names, **owed, n_texts=len(texts), n_bytes=n_bytes, n_differing_texts=n_differing)
+                yield NotCompared(**names, **({} if cannot else owed), reason=reason), False
+            elif texts := x.digests.keys() & y.digests.keys():
+                pair = Agreement(**names, **owed, n_texts=len(texts), n_bytes=sum(n for _, n in texts))
+                pair.n_differing_texts = len(_differing(x, y))
+                yield pair, kind.must_agree
             else:
-                yield NotCompared(**names, **owed, reason="no text that both encoded")
+                yield NotCompared(**names, **owed, reason="no text that both encoded"), kind.must_agree
 
 
-def _faults_of_pairs(compared: Sequence[Agreement | NotCompared], relations: dict[Cell, Relation]) -> Iterator[str]:
-    for found in compared:
-        kind = relations.get((found.a, found.b, found.model))
-        if kind is None or not kind.must_agree:
-            continue
-        where = f"on {found.model}, {found.corpus}"
-        if isinstance(found, NotCompared):
-            yield f"{found.a} and {found.b} were not compared {where}: {found.reason}"
-        elif found.n_differing_texts:
-            n_texts = f"{found.n_differing_texts} of {found.n_texts} texts"
-            yield f"{found.a} and {found.b} differ {where}: {n_texts}{explaining_command(found)}"
+def _faults_of_pairs(compared: Sequence[Agreement | NotCompared]) -> Iterator[str]:
+    for pair in compared:
+        where = f"on {pair.model}, {pair.corpus}"
+        if isinstance(pair, NotCompared):
+            yield f"{pair.a} and {pair.b} were not compared {where}: {pair.reason}"
+        elif pair.n_differing_texts:
+            n_texts = f"{pair.n_differing_texts} of {pair.n_texts} texts"
+            yield f"{pair.a} and {pair.b} differ {where}: {n_texts}{explaining_command(pair)}"
 
 
 def _faults_of_one(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -177,17 +165,15 @@ def _add_counterexamples(
     pool: Pool,
 ) -> None:
     """Add a counterexample for each pair and model that differs."""
-    differing = [found for found in agreements if found.n_differing_texts]
-    first_of_pair = list({(f.a, f.b, f.model): f for f in reversed(differing)}.values())
+    differing = [pair for pair in agreements if pair.n_differing_texts]
+    first = list({(pair.a, pair.b, pair.model): pair for pair in reversed(differing)}.values())
     tasks = []
-    for f in first_of_pair:
-        key = _differing(outcomes[f.a, f.model, f.corpus], outcomes[f.b, f.model, f.corpus])[0]
-        tasks.append((f.a, f.b, f.model, f.corpus, plan.split, key))
-    examples = pool.run(
-        differing_text, tasks, lambda i: progress(f"counterexample {first_of_pair[i].a} · {first_of_pair[i].b}")
-    )
-    for f, example in zip(first_of_pair, examples, strict=True):
-        f.counterexample = None if isinstance(example, Failed) else example
+    for pair in first:
+        x, y = (outcomes[name, pair.model, pair.corpus] for name in (pair.a, pair.b))
+        tasks.append((pair.a, pair.b, pair.model, pair.corpus, plan.split, _differing(x, y)[0]))
+    examples = pool.run(differing_text, tasks, lambda i: progress(f"counterexample {first[i].a} · {first[i].b}"))
+    for pair, example in zip(first, examples, strict=True):
+        pair.counterexample = None if isinstance(example, Failed) else example
 
 
 def explaining_command(agreement: Agreement) -> str:

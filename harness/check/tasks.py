@@ -15,7 +15,7 @@ from itertools import islice
 import msgspec
 
 import impls
-from harness.data import load_corpus, load_model
+from harness.data import load_corpus
 from harness.data.documents import encoded, take_bytes
 from harness.failures import describe, loading_status, status_of
 from harness.judge import MISREAD, Encoded, ModelDecoder, judge
@@ -142,11 +142,6 @@ def _counterexample(tokenizer: impls.Tokenizer, text: str, wrong: Callable[[str]
     small = _smallest(text, tokenizer.model, wrong)
     ids = _ids(tokenizer, small)
     return Counterexample(Text.of(small), None, ids, note=f"decodes to {tokenizer.decode(ids)!a}")
-
-
-def is_sentencepiece(model: str) -> bool:
-    """Return whether a model is one of SentencePiece."""
-    return load_model(model).sentencepiece is not None
 
 
 def differing_text(a: str, b: str, model: str, corpus: str, split: str | None, key: Key) -> Counterexample:

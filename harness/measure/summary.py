@@ -169,13 +169,12 @@ def relative_times(records: Sequence[Measurement]) -> Relative:
 def summary_of(records: Sequence[Measurement]) -> WorkloadSummary:
     """Return the summary of one workload."""
     times, clock, floor = relative_times(records)
-    above = dict(pairwise(times))
+    above = {slower: faster for faster, slower in pairwise(times)}
     rows = []
     for one in contestants(records):
         if one.copy == 0:
             name = one.implementation
-            before = next((a for a, b in above.items() if b == name), None)
-            to_above = None if before is None else difference(times[name], times[before]).interval
+            to_above = difference(times[name], times[above[name]]).interval if name in above else None
             rows.append(_row(one, times.get(name), to_above, clock))
     place = {name: number for number, name in enumerate(times)}
     rows.sort(key=lambda row: (place.get(row.implementation, len(place)), row.bytes_per_second is None))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import gc
 import pickle
 import random
+import resource
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from itertools import accumulate, pairwise
@@ -152,14 +153,8 @@ def prepare(task: Task, calls: list[list[bytes]], ids: list[bytes], threads: int
         _held.run = lambda texts: tokenizer.encode_batch(texts, threads, disallowed_special=())
     else:
         _held.inputs = [strings(texts)[0] for texts in calls]
-        _held.run = _single(task, tokenizer)
-
-
-def _single(task: Task, tokenizer: Tokenizer) -> Callable[[str], Any]:
-    if task == "count":
-        return tokenizer.count
-    encode: Callable[..., Any] = tokenizer.encode_array if task == "encode-array" else tokenizer.encode
-    return lambda text: encode(text, disallowed_special=())
+        encode: Callable[..., Any] = tokenizer.encode_array if task == "encode-array" else tokenizer.encode
+        _held.run = tokenizer.count if task == "count" else lambda text: encode(text, disallowed_special=())
 
 
 class _Steps(NamedTuple):
@@ -225,11 +220,7 @@ def run(stops: Sequence[int], each: bool = False) -> Timed:
 
 
 def _switches() -> int:
-    """Return how often the system has taken the processor away from this process; 0 where it does not tell."""
-    try:
-        import resource
-    except ImportError:
-        return 0
+    """Return how often the system has taken the processor away from this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
 
 

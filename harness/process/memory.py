@@ -31,12 +31,10 @@ def peak_bytes(pid: int | None = None) -> int | None:
                 return int(line.split()[1]) * 1024
     if pid is not None:
         return None
-    with contextlib.suppress(ImportError):
-        import resource
+    import resource
 
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
-    return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def cpu_seconds(pid: int | None) -> float:
