@@ -119,15 +119,15 @@ def _wrong_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder, tex
     def wrong(candidate: str) -> str:
         return _wrong(Encoded.by(tokenizer, candidate, _ids(tokenizer, candidate), decoder), tokenizer, model)
 
-    found = _counterexample(tokenizer, text, lambda candidate: bool(wrong(candidate)))
-    reason = "" if found.got is None else wrong(found.text.text)
+    example = _counterexample(tokenizer, text, lambda candidate: bool(wrong(candidate)))
+    reason = "" if example.got is None else wrong(example.text.text)
     if reason == _MISPLACED:
-        theirs, ours = _spans(tokenizer, model, found.text.text)
-        return msgspec.structs.replace(found, note=f"offsets {theirs}; as we read the file {ours}")
-    if found.got is None or reason != MISREAD:
-        return found
-    other = decoder.reordered(found.got)
-    return msgspec.structs.replace(found, note=f"{other} decodes to {tokenizer.decode(other)!a}")
+        theirs, ours = _spans(tokenizer, model, example.text.text)
+        return msgspec.structs.replace(example, note=f"offsets {theirs}; as we read the file {ours}")
+    if example.got is None or reason != MISREAD:
+        return example
+    other = decoder.reordered(example.got)
+    return msgspec.structs.replace(example, note=f"{other} decodes to {tokenizer.decode(other)!a}")
 
 
 def _lost_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.measure.stats import NORMAL_975, RESAMPLES, student_t_975
+from harness.measure.stats import NORMAL_975, RESAMPLES, widening
 
 GROUPS = 1000
 
@@ -54,7 +54,7 @@ def ratio(tops: np.ndarray, bottoms: np.ndarray, n_documents: int, *, is_share: 
     weights = _weights(n_groups)
     below = weights @ bottoms[:n_groups]
     draws = (weights @ tops[:n_groups])[below > 0] / below[below > 0]
-    factor = math.sqrt(n_groups / (n_groups - 1)) * student_t_975(n_groups - 1) / NORMAL_975
+    factor = widening(n_groups)
     low, high = map(float, np.percentile(draws, [2.5, 97.5]))
     if not is_share and value > 0 and low > 0:
         return Figure(value, value * min(1.0, low / value) ** factor, value * max(1.0, high / value) ** factor)

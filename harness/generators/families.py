@@ -139,8 +139,8 @@ def nested(families: Sequence[Family]) -> Family:
     def family(random: Random, depth: int = 3) -> str:
         if depth == 0 or random.random() < 0.25:
             return random.choice(families)(random)
-        made = random.choice((_joined, _repeated, _changed))(lambda: family(random, depth - 1), random)
-        return made[:_MOST_CHARACTERS]
+        text = random.choice((_joined, _repeated, _changed))(lambda: family(random, depth - 1), random)
+        return text[:_MOST_CHARACTERS]
 
     return family
 

@@ -180,12 +180,12 @@ def texts_by_size(family: Family, round: int, random: Random) -> list[str]:
 
 
 def _of_size(family: Family, size: int, random: Random) -> str:
-    made: list[str] = []
+    parts: list[str] = []
     room = size
     while room > 0:
-        made.append(family(random)[:400])
-        room -= len(made[-1]) or 1
-    text = "".join(made).encode("utf-8", "replace").decode()
+        parts.append(family(random)[:400])
+        room -= len(parts[-1]) or 1
+    text = "".join(parts).encode("utf-8", "replace").decode()
     return text[:size] if random.random() < 0.5 else of_bytes(text, size)
 
 

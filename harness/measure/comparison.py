@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from harness.measure.stats import Claim, Estimate, Interval, claim, difference, mean
-from harness.measure.summary import Passes, by_workload, contestants, relative_times
+from harness.measure.summary import Passes, by_contestant, by_workload, relative_times
 from harness.outcome import Outcome
 from harness.records import Measurement
 from impls import BPEError
@@ -97,16 +97,16 @@ def compare_runs(old: Sequence[Measurement], new: Sequence[Measurement]) -> list
 def _timed(records: Iterable[Measurement]) -> dict[tuple[str, str], Passes]:
     """Return the contestants with passes and no failure, by workload and implementation."""
     return {
-        (workload, one.implementation): one
+        (workload, passes.implementation): passes
         for workload, of in by_workload(records).items()
-        for one in contestants(of)
-        if one.copy == 0 and one.failed is None and any(record.passes for record in one.records)
+        for passes in by_contestant(of)
+        if passes.copy == 0 and passes.failed is None and passes.timed
     }
 
 
 def _seconds(passes: Passes) -> Estimate:
     """Return the logarithm of seconds per byte."""
-    return passes.estimate(lambda _, one: one.wall_seconds[-1] / max(1, one.n_bytes))
+    return passes.estimate(lambda timed: timed.seconds() / max(1, timed.n_bytes))
 
 
 class Untimed(NamedTuple):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from harness.common_prefix import common_prefix_length
 from harness.judge import Encoded, Judgement, ModelDecoder, judge
 from harness.measure import worker
+from harness.measure.references import opens
 from harness.measure.texts import boundary
 from harness.measure.workloads import Workload
 from harness.minimize import Budget, smallest_text
@@ -41,10 +42,7 @@ def of_mismatch(
     name = materials.references.name_for(workload.model)
     if name:
         with materials.session() as session:
-            model = materials.model_file(workload.model)
-            arguments = implementation, model, (), False
-            opened = session.call(worker.open_implementation, *arguments, seconds=worker.OPEN_SECONDS)
-            if isinstance(opened, Answer):
+            if opens(session, implementation, materials.model_file(workload.model)):
                 shrunk = session.call(shrink, text, start, name, seconds=4 * SHRINK_SECONDS)
                 if isinstance(shrunk, Answer) and shrunk.value is not None:
                     smallest: Counterexample = shrunk.value

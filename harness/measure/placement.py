@@ -25,28 +25,25 @@ def can_pin() -> bool:
     return hasattr(os, "sched_setaffinity") and len(cores()) > 1
 
 
-def pin_to(chosen: Collection[int]) -> bool:
-    """Pin this process, all its threads, to `chosen` cores; return whether it is now pinned to a single one."""
-    if not chosen or not hasattr(os, "sched_setaffinity"):
-        return False
-    with contextlib.suppress(OSError):
-        for thread in Path("/proc/self/task").iterdir():
-            with contextlib.suppress(ProcessLookupError):
-                os.sched_setaffinity(int(thread.name), chosen)
-        return len(chosen) == 1
-    return False
+def pin_to(chosen: Collection[int]) -> None:
+    """Pin this process, all its threads, to `chosen` cores, if there are any and the system can."""
+    if chosen and hasattr(os, "sched_setaffinity"):
+        with contextlib.suppress(OSError):
+            for thread in Path("/proc/self/task").iterdir():
+                with contextlib.suppress(ProcessLookupError):
+                    os.sched_setaffinity(int(thread.name), chosen)
 
 
 @contextlib.contextmanager
 def parent_on_first_core() -> Iterator[list[int]]:
     """Pin this process to its first core inside the `with` block; yield the cores it had before."""
     before = cores()
-    moved = can_pin() and pin_to(before[:1])
+    if can_pin():
+        pin_to(before[:1])
     try:
         yield before
     finally:
-        if moved:
-            pin_to(before)
+        pin_to(before)
 
 
 def thread_environment(threads: int) -> dict[str, str]:

@@ -28,6 +28,14 @@ CONFIRMED_BYTES = 4_000
 """How much of each text a second reference answers."""
 
 
+def opens(session: Session, name: str, model_file: str) -> bool:
+    """Open an implementation, or end the process and return False if it does not open."""
+    answer = session.call(worker.open_implementation, name, model_file, (), seconds=REFERENCE_SECONDS)
+    if not isinstance(answer, Answer):
+        session.close()
+    return isinstance(answer, Answer)
+
+
 class References:
     """The references of a run: one process per model and reference. Always `close` it."""
 
@@ -82,12 +90,7 @@ class References:
     def _session(self, name: str, model: str) -> Session | None:
         if (name, model) not in self._sessions:
             session = functions()
-            opened = session.call(
-                worker.open_implementation, name, self._model_file(model), (), seconds=REFERENCE_SECONDS
-            )
-            if not isinstance(opened, Answer):
-                session.close()
-            self._sessions[name, model] = session if isinstance(opened, Answer) else None
+            self._sessions[name, model] = session if opens(session, name, self._model_file(model)) else None
         return self._sessions[name, model]
 
     def merges(self, path: Path, training: Mapping[str, Any]) -> tuple[Model | None, str]:
@@ -108,8 +111,7 @@ class References:
         """Yield what each of `names` that can learns, and its name."""
         for name in names:
             with functions() as session:
-                opened = session.call(worker.open_implementation, name, "", (), seconds=REFERENCE_SECONDS)
-                if isinstance(opened, Answer):
+                if opens(session, name, ""):
                     learned = session.call(worker.train, str(path), dict(training), seconds=REFERENCE_SECONDS)
                     if isinstance(learned, Answer):
                         yield learned.value.model, name

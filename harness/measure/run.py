@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple
 
 import msgspec
@@ -18,7 +17,7 @@ from harness.measure.entries import Contestant, Entry
 from harness.measure.materials import Materials, kernels_compiled
 from harness.measure.opening import OpeningRun, slow_ones
 from harness.measure.recording import keep_plan, machine_facts
-from harness.measure.summary import summaries
+from harness.measure.summary import by_contestant, summaries
 from harness.measure.texts import Stream
 from harness.measure.token_use import add_text
 from harness.measure.workloads import Plan, Profile, Workload, short_corpus, short_name
@@ -98,9 +97,9 @@ def run(
             entries = [entry for workload in group for entry in _entries(plan, materials, workload, number, known)]
             if entries:
                 with OpeningRun(materials, plan.profile, plan.seed, number) as opening:
-                    made = opening.records(entries)
-                records += made
-                write(*made)
+                    measured = opening.records(entries)
+                records += measured
+                write(*measured)
         bar.advance(1, f"opening {number + 1} · {group[0].process}")
 
 
@@ -117,33 +116,18 @@ def _entries(
     plan: Plan, materials: Materials, workload: Workload, number: int, known: Sequence[Measurement]
 ) -> Iterator[Entry]:
     """Yield the entries of a workload in an opening: of those that did not fail, and of slow ones in the first few."""
-    profile = plan.profile
-    earlier = [record for record in known if record.workload == workload.name]
-    before = {_contestant_of(record): record for record in earlier}
-    failed = {_contestant_of(record) for record in earlier if record.outcome is not Outcome.RIGHT}
-    slow = _slow(earlier)
+    profile, earlier = plan.profile, [record for record in known if record.workload == workload.name]
+    before = {Contestant(of.implementation, of.copy): of for of in by_contestant(earlier)}
+    slow = slow_ones({contestant: of.seconds_per_byte for contestant, of in before.items() if of.seconds_per_byte})
     for contestant in contestants(plan):
         shown = Contestant(materials.shown(contestant.name), contestant.copy)
-        if workload.applies_to(contestant.name) and shown not in failed:
-            if shown in slow and number >= profile.slow_openings:
-                continue
-            n_rounds = 1 if workload.is_once else workload.rounds or profile.rounds
-            n_calls = before[shown].n_calls if shown in before else 0
-            n_rounds = min(n_rounds, profile.slow_rounds) if shown in slow else n_rounds
-            yield Entry(contestant, workload, n_rounds, n_calls)
-
-
-def _contestant_of(record: Measurement) -> Contestant:
-    return Contestant(record.implementation, record.copy)
-
-
-def _slow(records: Iterable[Measurement]) -> set[Contestant]:
-    """Return which contestants are known to be slow by the records of a workload: the median time for a byte."""
-    seconds: dict[Contestant, list[float]] = {}
-    for record in records:
-        times = [timed.wall_seconds[-1] / max(1, timed.n_bytes) for timed in record.passes]
-        seconds.setdefault(_contestant_of(record), []).extend(times)
-    return slow_ones({contestant: median(times) for contestant, times in seconds.items() if times})
+        passes, n_rounds = before.get(shown), 1 if workload.is_once else workload.rounds or profile.rounds
+        if not workload.applies_to(contestant.name) or (passes is not None and passes.failed is not None):
+            continue
+        if shown in slow:
+            n_rounds = min(n_rounds, profile.slow_rounds) if number < profile.slow_openings else 0
+        if n_rounds:
+            yield Entry(contestant, workload, n_rounds, 0 if passes is None else passes.records[-1].n_calls)
 
 
 def estimate_seconds(plan: Plan) -> float:
@@ -152,11 +136,11 @@ def estimate_seconds(plan: Plan) -> float:
     Of those that are slow at one task, half are fast at another in the same process.
     """
     profile, total = plan.profile, 0.0
-    everybody = contestants(plan)
+    all_contestants = contestants(plan)
     for number, group in _openings(plan):
         n_processes = 0
         for workload in group:
-            n = sum(workload.applies_to(name) for name, _ in everybody)
+            n = sum(workload.applies_to(name) for name, _ in all_contestants)
             n = min(n, _TRAINERS) if workload.task == "train" else n
             n_fast = min(n, 4 + n // 8)
             n_slow = n - n_fast if number < profile.slow_openings else 0
@@ -206,9 +190,9 @@ def compressions(plan: Plan, materials: Materials, done: Iterable[AnyRecord]) ->
 def _count(record: Compression, workload: Workload, materials: Materials) -> None:
     """Count the tokens of the first megabyte of a corpus, in its seeded order."""
     materials.model_file(workload.model)
-    whole = msgspec.structs.replace(workload, call_bytes=_COUNTED_BYTES, n_calls=1, n_documents=1, state="cold")
+    megabyte = msgspec.structs.replace(workload, call_bytes=_COUNTED_BYTES, n_calls=1, n_documents=1, state="cold")
     try:
-        calls = Stream(materials.corpora, "counted").calls(whole)
+        calls = Stream(materials.corpora, "counted").calls(megabyte)
     except Exception as error:  # whatever reading a corpus raises
         raise FailedError(materials.unavailable(error)) from None
     texts = [] if calls is None else calls[0]

@@ -129,8 +129,8 @@ def _curve_of(records: Sequence[Measurement]) -> Curve:
     seconds: dict[int, float] = {}
     for record in sorted(records, key=size_of):
         if record.outcome is Outcome.RIGHT:
-            n_bytes, its = size_of(record), record.passes[0].wall_seconds[-1]
-            seconds[n_bytes] = min(its, seconds.get(n_bytes, its))
+            n_bytes, fastest = size_of(record), record.passes[0].wall_seconds[-1]
+            seconds[n_bytes] = min(fastest, seconds.get(n_bytes, fastest))
     end = min((record for record in records if record.outcome is not Outcome.RIGHT), key=size_of, default=None)
     timeout = None
     if end is not None and end.outcome is Outcome.TIMEOUT and size_of(end) > max(seconds, default=0) > 0:

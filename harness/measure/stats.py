@@ -52,7 +52,13 @@ class Estimate(NamedTuple):
     @property
     def interval(self) -> Interval:
         """Return the time or ratio with its 95 % interval."""
-        return _widened(self.value, self.draws, self.n_openings)
+        factor, value = widening(self.n_openings), self.value
+        low, high = (float(end) for end in np.percentile(self.draws, [2.5, 97.5]))
+        return Interval(
+            math.exp(value),
+            math.exp(value - max(0.0, value - low) * factor),
+            math.exp(value + max(0.0, high - value) * factor),
+        )
 
 
 def student_t_975(degrees_of_freedom: int) -> float:
@@ -61,6 +67,11 @@ def student_t_975(degrees_of_freedom: int) -> float:
         return _T_975[degrees_of_freedom - 1]
     z = NORMAL_975
     return z + (z**3 + z) / (4 * degrees_of_freedom)
+
+
+def widening(n: int) -> float:
+    """Return how much wider than a bootstrap interval of `n` units the interval must be."""
+    return math.sqrt(n / (n - 1)) * student_t_975(n - 1) / NORMAL_975 if n > 1 else 1.0
 
 
 def estimate(logs: Logs) -> Estimate:
@@ -78,14 +89,14 @@ def estimate(logs: Logs) -> Estimate:
 
 
 @lru_cache(maxsize=4096)
-def _estimated(logs: tuple[tuple[float, ...], ...], resamples: int = RESAMPLES) -> Estimate:
+def _estimated(logs: tuple[tuple[float, ...], ...]) -> Estimate:
     random = np.random.default_rng(0)
     medians = np.array([np.median(rounds) for rounds in logs])
     if len(logs) == 1:
         rounds = np.asarray(logs[0], dtype=float)
-        draws = np.median(rounds[random.integers(len(rounds), size=(resamples, len(rounds)))], axis=1)
+        draws = np.median(rounds[random.integers(len(rounds), size=(RESAMPLES, len(rounds)))], axis=1)
     else:
-        draws = _trimmed_mean(medians[random.integers(len(logs), size=(resamples, len(logs)))])
+        draws = _trimmed_mean(medians[random.integers(len(logs), size=(RESAMPLES, len(logs)))])
     return Estimate(float(_trimmed_mean(medians)), draws, len(logs))
 
 
@@ -102,17 +113,9 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
 
 def mean(estimates: Sequence[Estimate]) -> Estimate:
     """Return the logarithm of the geometric mean."""
-    draws = np.mean([one.draws for one in estimates], axis=0)
-    return Estimate(float(np.mean([one.value for one in estimates])), draws, min(e.n_openings for e in estimates))
-
-
-def _widened(value: float, draws: np.ndarray, n: int) -> Interval:
-    low, high = np.percentile(draws, [2.5, 97.5])
-    factor = math.sqrt(n / (n - 1)) * student_t_975(n - 1) / NORMAL_975 if n > 1 else 1.0
-    return Interval(
-        math.exp(value),
-        math.exp(value - max(0.0, value - float(low)) * factor),
-        math.exp(value + max(0.0, float(high) - value) * factor),
+    draws = np.mean([estimate.draws for estimate in estimates], axis=0)
+    return Estimate(
+        float(np.mean([estimate.value for estimate in estimates])), draws, min(e.n_openings for e in estimates)
     )
 
 

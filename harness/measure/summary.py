@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from statistics import median
 from typing import Any, NamedTuple
 
 import msgspec
@@ -89,20 +90,28 @@ class Passes(NamedTuple):
     @property
     def is_ranked(self) -> bool:
         """Return whether it is right, timed and exact."""
-        return self.failed is None and any(r.passes for r in self.records) and all(r.exact for r in self.records)
+        return self.failed is None and bool(self.timed) and all(record.exact for record in self.records)
 
-    def estimate(self, value: Callable[[Measurement, Pass], float]) -> Estimate:
+    @property
+    def timed(self) -> list[Pass]:
+        """Return the passes of all openings."""
+        return [timed for record in self.records for timed in record.passes]
+
+    @property
+    def seconds_per_byte(self) -> float:
+        """Return the median over its passes; 0 without any."""
+        return median([timed.seconds() / max(1, timed.n_bytes) for timed in self.timed] or [0.0])
+
+    def estimate(self, value: Callable[[Pass], float]) -> Estimate:
         """Return the logarithm of a value of its passes; those that lost the processor count only without others."""
-        kept = any(not one.lost for record in self.records for one in record.passes)
-        logs = [
-            [math.log(value(record, one)) for one in record.passes if not (kept and one.lost)]
-            for record in self.records
-        ]
-        return estimate(logs)
+        kept = any(not timed.lost for timed in self.timed)
+        return estimate(
+            [[math.log(value(timed)) for timed in of.passes if not (kept and timed.lost)] for of in self.records]
+        )
 
 
-def contestants(records: Sequence[Measurement]) -> list[Passes]:
-    """Return the contestants of one workload, in order of first appearance."""
+def by_contestant(records: Sequence[Measurement]) -> list[Passes]:
+    """Return the passes of each contestant of one workload, in order of first appearance."""
     openings: dict[tuple[str, int], dict[int, Measurement]] = {}
     for record in records:
         openings.setdefault((record.implementation, record.copy), {})[record.opening] = record
@@ -114,11 +123,9 @@ def ratio(a: Passes, b: Passes, clock: Clock = "wall") -> Estimate | None:
 
     Passes that lost the processor are left out where at least half of the rounds remain.
     """
-    theirs = {(record.opening, one.round): one for record in b.records for one in record.passes}
-    pairs = [
-        [(one, theirs[record.opening, one.round]) for one in record.passes if (record.opening, one.round) in theirs]
-        for record in a.records
-    ]
+    theirs = {(record.opening, timed.round): timed for record in b.records for timed in record.passes}
+    rounds = [[(timed, theirs.get((record.opening, timed.round))) for timed in record.passes] for record in a.records]
+    pairs = [[(x, y) for x, y in of if y is not None] for of in rounds]
     kept = [[(x, y) for x, y in of if not (x.lost or y.lost)] for of in pairs]
     pairs = kept if 2 * sum(map(len, kept)) >= sum(map(len, pairs)) else pairs
     logs = [[log for x, y in of if (log := _log_ratio(x, y, clock)) is not None] for of in pairs]
@@ -127,14 +134,11 @@ def ratio(a: Passes, b: Passes, clock: Clock = "wall") -> Estimate | None:
 
 def _log_ratio(x: Pass, y: Pass, clock: Clock) -> float | None:
     """Return the logarithm of the ratio of two passes over the most calls that both have read the clocks at."""
-    common = set(x.calls).intersection(y.calls)
-    if not common:
+    common = max(set(x.calls).intersection(y.calls), default=None)
+    if common is None:
         return None
-    times = []
-    for one in (x, y):
-        place = one.calls.index(max(common))
-        times.append(one.seconds(clock, place))
-    return math.log(times[0] / times[1]) if min(times) > 0 else None
+    first, second = (timed.seconds(clock, timed.calls.index(common)) for timed in (x, y))
+    return math.log(first / second) if min(first, second) > 0 else None
 
 
 class Relative(NamedTuple):
@@ -147,21 +151,21 @@ class Relative(NamedTuple):
 
 def relative_times(records: Sequence[Measurement]) -> Relative:
     """Return the relative times of one workload."""
-    everybody = contestants(records)
-    ranked = [one for one in everybody if one.copy == 0 and one.is_ranked]
-    pairs = [
-        (one, copy) for copy in everybody if copy.copy for one in ranked if one.implementation == copy.implementation
-    ]
+    all_passes = by_contestant(records)
+    ranked = [passes for passes in all_passes if passes.copy == 0 and passes.is_ranked]
+    by_name = {passes.implementation: passes for passes in ranked}
+    copies = [passes for passes in all_passes if passes.copy and passes.implementation in by_name]
+    pairs = [(by_name[copy.implementation], copy) for copy in copies]
     fastest = _fastest(ranked)
     clock: Clock = "wall"
     floor = _floor(pairs, clock)
     if fastest is not None and records[0].threads == 1:
-        both = [(ratio(one, fastest), ratio(one, fastest, "processor")) for one in ranked]
+        both = [(ratio(passes, fastest), ratio(passes, fastest, "processor")) for passes in ranked]
         apart = [abs(wall.value - cpu.value) for wall, cpu in both if wall is not None and cpu is not None]
         if max(apart, default=0.0) > math.log1p(CITABLE_FLOOR if floor is None else floor):
             clock = "processor"
             floor, fastest = _floor(pairs, clock), _fastest(ranked, clock)
-    logs = {one.implementation: ratio(one, fastest, clock) for one in ranked if fastest is not None}
+    logs = {name: ratio(passes, fastest, clock) for name, passes in by_name.items() if fastest is not None}
     times = {name: log for name, log in logs.items() if log is not None}
     return Relative(dict(sorted(times.items(), key=lambda item: item[1].value)), clock, floor)
 
@@ -171,11 +175,11 @@ def summary_of(records: Sequence[Measurement]) -> WorkloadSummary:
     times, clock, floor = relative_times(records)
     above = {slower: faster for faster, slower in pairwise(times)}
     rows = []
-    for one in contestants(records):
-        if one.copy == 0:
-            name = one.implementation
+    for passes in by_contestant(records):
+        if passes.copy == 0:
+            name = passes.implementation
             to_above = difference(times[name], times[above[name]]).interval if name in above else None
-            rows.append(_row(one, times.get(name), to_above, clock))
+            rows.append(_row(passes, times.get(name), to_above, clock))
     place = {name: number for number, name in enumerate(times)}
     rows.sort(key=lambda row: (place.get(row.implementation, len(place)), row.bytes_per_second is None))
     first = records[0]
@@ -196,45 +200,45 @@ def summary_of(records: Sequence[Measurement]) -> WorkloadSummary:
 def _fastest(ranked: Sequence[Passes], clock: Clock = "wall") -> Passes | None:
     """Return the contestant that no other is faster than, pair by pair."""
     best: Passes | None = None
-    for one in ranked:
-        log = None if best is None else ratio(one, best, clock)
+    for passes in ranked:
+        log = None if best is None else ratio(passes, best, clock)
         if best is None or (log is not None and log.value < 0):
-            best = one
+            best = passes
     return best
 
 
 def _floor(pairs: Sequence[tuple[Passes, Passes]], clock: Clock) -> float | None:
-    ratios = [ratio(copy, one, clock) for one, copy in pairs]
-    return floor_of([of.interval for of in ratios if of is not None and of.n_openings > 1])
+    ratios = [ratio(copy, original, clock) for original, copy in pairs]
+    return floor_of([log.interval for log in ratios if log is not None and log.n_openings > 1])
 
 
-def _row(one: Passes, time: Estimate | None, to_above: Interval | None, clock: Clock) -> SummaryRow:
+def _row(passes: Passes, time: Estimate | None, to_above: Interval | None, clock: Clock) -> SummaryRow:
     """Return the row of one contestant, with figures by the clock of the workload."""
-    failed = one.failed
-    representative = failed or one.records[0]
-    memory = [record.peak_memory_bytes for record in one.records if record.peak_memory_bytes is not None]
+    records, timed = passes.records, passes.timed
+    shown = passes.failed or records[0]
     row = SummaryRow(
-        implementation=one.implementation,
-        outcome=representative.outcome,
-        reason=representative.reason,
-        exact=representative.exact,
-        peak_memory_bytes=max(memory, default=None),
-        counterexample=representative.counterexample,
+        implementation=passes.implementation,
+        outcome=shown.outcome,
+        reason=shown.reason,
+        exact=shown.exact,
+        peak_memory_bytes=max(
+            (peak for record in records if (peak := record.peak_memory_bytes) is not None), default=None
+        ),
+        counterexample=shown.counterexample,
     )
-    passes = [of for record in one.records for of in record.passes]
-    if failed is not None or not passes:
+    if passes.failed is not None or not timed:
         return row
     calls = Counter[int]()
-    for record in one.records:
+    for record in records:
         calls.update(dict(record.call_times))
     return msgspec.structs.replace(
         row,
         time_ratio=None if time is None else time.interval,
         to_above=to_above,
-        bytes_per_second=one.estimate(lambda _, of: of.n_bytes / of.seconds(clock)).interval,
-        seconds_per_call=one.estimate(lambda _, of: of.seconds(clock) / of.calls[-1]).interval,
+        bytes_per_second=passes.estimate(lambda timed: timed.n_bytes / timed.seconds(clock)).interval,
+        seconds_per_call=passes.estimate(lambda timed: timed.seconds(clock) / timed.calls[-1]).interval,
         call_percentiles={f"{share:g}": percentile(calls, share) for share in PERCENTILES} if calls else {},
-        lost=sum(of.lost for of in passes) / len(passes),
+        lost=sum(of.lost for of in timed) / len(timed),
     )
 
 

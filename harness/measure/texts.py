@@ -76,13 +76,13 @@ class Stream:
         # A corpus that is too short for two passes is read in shorter calls.
         corpus_bytes = self._corpora.n_bytes(workload.corpus, workload.split)
         n_bytes = min(workload.call_bytes, corpus_bytes // least_bytes(workload))
-        made = []
+        calls = []
         for _ in range(_all_calls(workload) if n_bytes else 0):
             texts = [self._take(workload, n_bytes) for _ in range(workload.n_documents)]
             if not all(texts):
                 return None
-            made.append([text for text in texts if text])
-        return made or None
+            calls.append([text for text in texts if text])
+        return calls or None
 
     def _take(self, workload: Workload, n_bytes: int) -> bytes | None:
         """Return the next text: documents, each with a line end after it unless it ends in one, cut between

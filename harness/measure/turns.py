@@ -243,7 +243,7 @@ class Attempt:
     def _judge(self, texts: Round, *, decode: bool) -> int:
         """Judge the answers to all calls and return the number of ids. Raises `FailedError`."""
         task, exact = self.workload.task, self.record.exact
-        model, given, reference = self._materials.models[self.workload.model], texts.texts, texts.rows
+        model, inputs, reference = self._materials.models[self.workload.model], texts.texts, texts.rows
         answers: list[bytes] = self.process.ask(OPEN_SECONDS, worker.ids, task)
         if task == "count":
             counts: list[int] = unpacked(answers[0]).tolist()
@@ -252,18 +252,18 @@ class Attempt:
         if task == "decode":
             assert reference is not None
             backs = (back.decode("utf-8", "surrogatepass") for back in answers)
-            encoded = list(map(Encoded, strings(given), (ids.tolist() for ids in reference), backs))
+            encoded = list(map(Encoded, strings(inputs), (ids.tolist() for ids in reference), backs))
             _ensure_right(judge(encoded, reference, model), texts.reference)
             return sum(map(len, reference))
-        if len(answers) != len(given):
-            raise FailedError(Failed(Outcome.MISMATCH, f"{len(answers)} answers to {len(given)} texts"))
+        if len(answers) != len(inputs):
+            raise FailedError(Failed(Outcome.MISMATCH, f"{len(answers)} answers to {len(inputs)} texts"))
         if decode and task not in GROWING:
-            encoded = self.process.ask(self._profile.time_limit_seconds, worker.decoded, given, answers)
+            encoded = self.process.ask(self._profile.time_limit_seconds, worker.decoded, inputs, answers)
         else:
-            encoded = list(map(Encoded, strings(given), map(unpacked, answers)))
+            encoded = list(map(Encoded, strings(inputs), map(unpacked, answers)))
         judgement = judge(encoded, reference, model, exact=exact)
         if judgement.outcome is Outcome.MISMATCH:
-            text, got = given[judgement.number], unpacked(answers[judgement.number]).tolist()
+            text, got = inputs[judgement.number], unpacked(answers[judgement.number]).tolist()
             name = self.process.contestant.name
             self.record.counterexample = of_mismatch(
                 self._materials, name, self.workload, text, judgement, got, texts.reference

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from harness.measure.run import measure
 from harness.measure.stats import claim
-from harness.measure.summary import contestants, ratio, relative_times
+from harness.measure.summary import by_contestant, ratio, relative_times
 from harness.measure.workloads import PROFILES, Plan, load_workloads, select
 
 ORIGINALS = {"tiktoken": "impls.production.tiktoken:Tiktoken", "compiled": "impls.compiled.tokenizer:Compiled"}
@@ -74,7 +74,7 @@ def main() -> None:
             plan = Plan(profile=profile, implementations=(*ORIGINALS, *names), workloads=workloads, seed=number)
             records = measure(plan, Path(folder) / f"run-{number}").measurements
             relative = relative_times(records)
-            by_name = {one.implementation: one for one in contestants(records) if not one.copy}
+            by_name = {one.implementation: one for one in by_contestant(records) if not one.copy}
             print(f"run {number}: floor {relative.floor:.1%}")
             for name in names:
                 found = ratio(by_name[name], by_name[name.partition("-")[0]], relative.clock)

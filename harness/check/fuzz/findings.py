@@ -64,39 +64,39 @@ def _kind(character: str) -> str:
     return next((kind for kind, expression in _KINDS.items() if expression.match(character)), "C")
 
 
-def classify(found: DifferingText, relation: Relation, agree: Callable[[str], bool]) -> Difference:
+def classify(case: DifferingText, relation: Relation, agree: Callable[[str], bool]) -> Difference:
     """Classify a difference; `agree(text)` says whether the sides agree on another text.
 
     It is due to Unicode versions when the text has characters newer than Unicode 16 and the sides agree once any
     older character replaces them.
     """
-    if not found.repeatable:
+    if not case.repeatable:
         return "not repeatable"
-    if found.failed:
+    if case.failed:
         return "failure"
     if not relation.must_agree:
         return "expected to differ"
-    older = [] if found.question.call == "decode" else with_older(found.text)
+    older = [] if case.question.call == "decode" else with_older(case.text)
     return "unicode version" if older and all(map(agree, older)) else "fault"
 
 
 def record_of(
-    found: DifferingText, difference: Difference, relation: Relation, versions: Mapping[str, str]
+    case: DifferingText, difference: Difference, relation: Relation, versions: Mapping[str, str]
 ) -> Disagreement:
     """Return the record of a difference. Only the last part of a model's path is kept."""
-    (a, b), question, (answer_a, answer_b) = found.sides, found.question, found.answers
+    (a, b), question, (answer_a, answer_b) = case.sides, case.question, case.answers
     model = question.model
     failures = {}
-    for name, answer in zip(found.sides, found.answers, strict=True):
+    for name, answer in zip(case.sides, case.answers, strict=True):
         if isinstance(answer, Failed):
             failures[name] = str(answer)
         elif question.call == "decode":
             failures[name] = f"decode: {_decoded(answer)!a}"
     if question.call == "decode":
         text = "" if isinstance(answer_a, Failed) else _decoded(answer_a)
-        example = Counterexample(Text.of(text), [ord(i) for i in found.text], None, reference=a)
+        example = Counterexample(Text.of(text), [ord(i) for i in case.text], None, reference=a)
     else:
-        example = Counterexample(Text.of(found.text), ids_of(answer_a), ids_of(answer_b), reference=a)
+        example = Counterexample(Text.of(case.text), ids_of(answer_a), ids_of(answer_b), reference=a)
     return Disagreement(
         a=a,
         b=b,
@@ -111,7 +111,7 @@ def record_of(
         conditions=relation.conditions,
         shape=shape(example.text.text),
         versions=dict(versions),
-        found=found.origin,
+        found=case.origin,
     )
 
 
@@ -169,8 +169,8 @@ def describe_merges(record: Disagreement) -> str:
     if record.own_model is None:
         return ""
     model = own_model(record)
-    made = {model.tokens[i] for i in model.merge_results}
-    several = [token for token in model.tokens if len(token or b"") > 1 and token not in made]
+    results = {model.tokens[i] for i in model.merge_results}
+    several = [token for token in model.tokens if len(token or b"") > 1 and token not in results]
     if model.alphabet == "chars":
         several = [token for token in several if len((token or b"").decode()) > 1]
     parts = [f"{_readable(model.tokens[left])}+{_readable(model.tokens[right])}" for left, right in model.merges]

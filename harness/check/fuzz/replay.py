@@ -54,9 +54,9 @@ class CounterexampleFile:
         self.n_new += 1
 
 
-def replay(records: Sequence[Disagreement], done: Callable[[Replayed], None] = lambda one: None) -> list[Replayed]:
+def replay(records: Sequence[Disagreement], done: Callable[[Replayed], None] = lambda replayed: None) -> list[Replayed]:
     """Replay every record; `done` is called with each result. Each pair of sides is started once."""
-    found: dict[int, Replayed] = {}
+    results: dict[int, Replayed] = {}
 
     def pair(i: int) -> tuple[str, str]:
         return records[i].a, records[i].b
@@ -66,9 +66,9 @@ def replay(records: Sequence[Disagreement], done: Callable[[Replayed], None] = l
         with ExitStack() as started:
             sides = [_started(name, started) for name in names]
             for i in numbers:
-                found[i] = _again(records[i], sides)
-                done(found[i])
-    return [found[i] for i in range(len(records))]
+                results[i] = _again(records[i], sides)
+                done(results[i])
+    return [results[i] for i in range(len(records))]
 
 
 def _started(name: str, started: ExitStack) -> SideProcess | str:

@@ -85,13 +85,13 @@ class FuzzRun:
     def __init__(
         self,
         plan: FuzzPlan,
-        found: Callable[[Disagreement], None] = lambda record: None,
+        report: Callable[[Disagreement], None] = lambda record: None,
         progress: Callable[[FuzzResult], None] = lambda result: None,
     ) -> None:
-        """Prepare the run; `found` will be called with each new kind of difference, `progress` after each batch."""
+        """Prepare the run; `report` will be called with each new kind of difference, `progress` after each batch."""
         self.plan = plan
         self.result = FuzzResult()
-        self._found, self._progress = found, progress
+        self._report, self._progress = report, progress
         self._keys: set[tuple[object, ...]] = set()
         self._sides: list[SideProcess] = []
         self._models: dict[str, Model] = {}
@@ -128,8 +128,8 @@ class FuzzRun:
         if names is None:
             names = ["samples", *(name for name, corpus in real_corpora().items() if corpus.parts and is_fetched(name))]
         self.result.corpora = tuple(names)
-        found = [text for name in names for text in load_corpus(name, max_bytes=_BYTES_OF_A_CORPUS).documents()]
-        return [text for text in found if text]
+        documents = [text for name in names for text in load_corpus(name, max_bytes=_BYTES_OF_A_CORPUS).documents()]
+        return [text for text in documents if text]
 
     # --- the search ----------------------------------------------------------------------------------------
 
@@ -179,7 +179,9 @@ class FuzzRun:
     def _refuse(self, answers: Sequence[Sequence[Answers]]) -> None:
         """Raise `DataError` if a side fails to load every model of a batch, unless their kind is unsupported."""
         for side, of_side in zip(self._sides, answers, strict=True):
-            failed = [one for one in of_side if isinstance(one, Failed) and one.outcome is not Outcome.REFUSED]
+            failed = [
+                answer for answer in of_side if isinstance(answer, Failed) and answer.outcome is not Outcome.REFUSED
+            ]
             if failed and len(failed) == len(of_side) and not self.plan.models:
                 raise DataError(f"{side.name}: {failed[0].reason}")
 
@@ -202,7 +204,7 @@ class FuzzRun:
             if isinstance(reference, Failed) or isinstance(answer, Failed):
                 continue
             pairs = list(zip(reference, answer, strict=True))
-            n_failed = [sum(isinstance(one, Failed) for one in pair) for pair in pairs]
+            n_failed = [sum(isinstance(answer, Failed) for answer in pair) for pair in pairs]
             result.n_compared_texts[side.name] += n_failed.count(0)
             result.n_failed_texts[side.name] += n_failed.count(2)
             differing = [i for i, pair in enumerate(pairs) if not same(*pair)]
@@ -226,30 +228,30 @@ class FuzzRun:
         seconds = inf if self.plan.seconds is None else SECONDS_TO_SHRINK
         own = self._own(case.question.model)
         try:
-            found = examine(self._sides[0], side, case, own, seconds)
-            self._keep(side, found, asking=True)
+            smallest = examine(self._sides[0], side, case, own, seconds)
+            self._keep(side, smallest, asking=True)
         except KeyboardInterrupt:
             self._keep(side, case.with_model(own), asking=False)
             raise
 
-    def _keep(self, side: SideProcess, found: DifferingText, *, asking: bool) -> None:
+    def _keep(self, side: SideProcess, case: DifferingText, *, asking: bool) -> None:
         """Record a difference, unless one of its kind is known. The sides are queried only with `asking`."""
-        reference, question, loaded = self._sides[0], found.question, self._loaded(found.question.model)
+        reference, question, loaded = self._sides[0], case.question, self._loaded(case.question.model)
         kind = self._relation(side)
 
         def agree(text: str) -> bool:
             return asking and same(reference.ask_one(question, text), side.ask_one(question, text))
 
         versions = reference.versions | side.versions
-        record = record_of(found, classify(found, kind, agree), kind, versions)
+        record = record_of(case, classify(case, kind, agree), kind, versions)
         if key_of(record) in self._keys:
             return
-        if asking and found.repeatable and not found.failed:
+        if asking and case.repeatable and not case.failed:
             is_decoding = question.call == "decode"
-            record.stage = "decode" if is_decoding else stage_of(reference, side, question, loaded, found.text) or ""
+            record.stage = "decode" if is_decoding else stage_of(reference, side, question, loaded, case.text) or ""
         self._keys.add(key_of(record))
         self.result.findings.append(record)
-        self._found(record)
+        self._report(record)
 
     def _own(self, model: str | Model) -> Model | None:
         """Return a model to store: any but a published one, or one too large from a file; else None."""
