@@ -31,10 +31,10 @@ from harness.process.limits import (
 
 WATCH_SECONDS = 0.1
 """Interval between checks of the limits; a hard limit stops memory that grows faster."""
-_READ_BYTES = 1 << 18
-_GRACE_SECONDS = 1.0
-"""How long a process that closed a pipe may take to end; its exit then determines the outcome."""
-_CLOSE_SECONDS, _SWEEP_SECONDS = 2.0, 20.0
+_READ_BYTES, _STDERR_BYTES = 1 << 18, 1 << 16
+"""Bytes read at once, and those kept of the end of standard error."""
+_GRACE_SECONDS, _CLOSE_SECONDS, _SWEEP_SECONDS = 1.0, 2.0, 20.0
+"""How long a process may take to end that closed a pipe (its exit then decides), lost its input, or is killed."""
 
 
 class Child:
@@ -195,7 +195,7 @@ class Child:
             sys.stderr.write(content.decode("utf-8", "replace"))
             sys.stderr.flush()
         self._errors += content
-        del self._errors[: -self.limits.stderr_bytes]
+        del self._errors[:-_STDERR_BYTES]
 
     # --- limits and its end --------------------------------------------------------------------------------
 

@@ -26,8 +26,6 @@ class Limits:
     """Most resident memory of the process."""
     output_bytes: int = 64 << 20
     """Most bytes of one answer."""
-    stderr_bytes: int = 64 << 10
-    """Bytes kept of the end of standard error; the rest is read and dropped."""
 
 
 DEFAULT_LIMITS = Limits()
@@ -38,7 +36,7 @@ def worker_limits(memory_bytes: int | None = None) -> Limits:
     import psutil
 
     memory_bytes = memory_bytes or int(psutil.virtual_memory().total * MEMORY_SHARE)
-    return Limits(memory_bytes=memory_bytes, output_bytes=1 << 30, stderr_bytes=8192)
+    return Limits(memory_bytes=memory_bytes, output_bytes=1 << 30)
 
 
 class NotStarted(Exception):
