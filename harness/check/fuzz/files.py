@@ -32,11 +32,10 @@ _LONGEST = 8
 class Answers(NamedTuple):
     """What the library gives, and what we give, or our error."""
 
+    kind: str
+    """What they are: `ids` or `offsets` of a text, the text of its or of any ids (`decode`), or our error's name."""
     of_library: list[Any] | str
     ours: list[Any] | str
-    kind: str
-    """What they are: `ids` or `offsets` of a text, or the text of its ids, or of any ids of the file (`decode`)."""
-    is_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,22 +87,20 @@ def _compare(side: str, seed: int, result: FilesResult) -> None:
     random = Random(seed)
     document = tokenizer_file(random)
     texts = file_texts(document, random, TEXTS_A_FILE)
-    asked = _reader(side, document)
-    if asked is None:
+    readers = _readers(side, document)
+    if readers is None:
         result.n_refused += 1
         return
     result.n_texts += len(texts)
     for text in texts:
-        if kind := difference(document, asked(text)):
-            document, text = _reduced(side, document, text, kind)
-            answers = answers_to(side, document, text)
-            assert answers is not None
+        if answers := _difference(readers, document, text):
+            document, text, answers = _reduced(side, document, text, answers)
             result.findings.append(FileFinding(seed, side, text, answers.of_library, answers.ours, document))
             return
 
 
-def _reader(side: str, document: Document) -> Callable[[str], Answers | None] | None:
-    """Return a function that gives the answers to a text; None for a file that one of the two does not read."""
+def _readers(side: str, document: Document) -> tuple[Any, impls.Tokenizer] | None:
+    """Return the library's tokenizer and ours; None for a file that one of the two does not read."""
     import tokenizers
 
     content = json.dumps(document | {"post_processor": None})
@@ -116,79 +113,58 @@ def _reader(side: str, document: Document) -> Callable[[str], Answers | None] | 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ours = load_tokenizer(side, load(Path("tokenizer.json"), content=content.encode()))
+            return library, load_tokenizer(side, load(Path("tokenizer.json"), content=content.encode()))
     except impls.BPEError:
         return None
 
-    every = sorted(library.get_vocab(with_added_tokens=True).values())
 
-    def answers(text: str) -> Answers | None:
-        try:
-            encoding = library.encode(text, add_special_tokens=False)
-            wanted: list[int] = encoding.ids
-        except KeyboardInterrupt:
-            raise
-        except BaseException:
-            return None
-        try:
-            answer = Answers(wanted, ours.encode(text, allowed_special="all"), "ids")
-            random = Random(text)
-            others = [random.choices(every, k=random.randint(1, _LONGEST)) if every else [] for _ in range(2)]
-            if answer.of_library != answer.ours:
-                return answer
-            with contextlib.suppress(impls.Unsupported):
-                _, spans = ours.encode_with_offsets(text, allowed_special="all")
-                answer = Answers(list(map(list, encoding.offsets)), spans.tolist(), "offsets")
-            for ids in (wanted, *others) if answer.of_library == answer.ours else ():
-                decoded = library.decode(ids, skip_special_tokens=False)
-                answer = Answers(decoded, ours.decode(ids), "decode")
-                if answer.of_library == answer.ours:
-                    answer = Answers(decoded, _one_by_one(ours, ids), "decode")
-                if answer.of_library != answer.ours:
-                    return answer
-        except Exception as error:  # what we raise is an answer too
-            return Answers(wanted, f"{type(error).__name__}: {error}", "ids", is_error=True)
-        return answer
-
-    return answers
+def _difference(readers: tuple[Any, impls.Tokenizer], document: Document, text: str) -> Answers | None:
+    """Return the first answers that differ; None if they agree, as they must, or the text is not compared."""
+    library, ours = readers
+    try:
+        encoding = library.encode(text, add_special_tokens=False)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return None
+    try:
+        return next((each for each in _answers(library, ours, encoding, text) if each.of_library != each.ours), None)
+    except Exception as error:  # what we raise is an answer too
+        name = type(error).__name__
+        is_dropped = name == "UnknownSymbol" and document["model"]["unk_token"] is None
+        return None if is_dropped else Answers(name, encoding.ids, f"{name}: {error}")
 
 
-def _one_by_one(tokenizer: impls.Tokenizer, ids: list[int]) -> str:
-    decoder = tokenizer.decoder()
-    return "".join([*(decoder.push([i]) for i in ids), decoder.finish()])
+def _answers(library: Any, ours: impls.Tokenizer, encoding: Any, text: str) -> Iterator[Answers]:
+    yield Answers("ids", encoding.ids, ours.encode(text, allowed_special="all"))
+    with contextlib.suppress(impls.Unsupported):
+        _, spans = ours.encode_with_offsets(text, allowed_special="all")
+        yield Answers("offsets", list(map(list, encoding.offsets)), spans.tolist())
+    every, random = sorted(library.get_vocab(with_added_tokens=True).values()), Random(text)
+    others = [random.choices(every, k=random.randint(1, _LONGEST)) if every else [] for _ in range(2)]
+    for ids in (encoding.ids, *others):
+        decoded, decoder = library.decode(ids, skip_special_tokens=False), ours.decoder()
+        yield Answers("decode", decoded, ours.decode(ids))
+        yield Answers("decode", decoded, "".join([*(decoder.push([i]) for i in ids), decoder.finish()]))
 
 
-def answers_to(side: str, document: Document, text: str) -> Answers | None:
-    """Return the answers to one text; None if the file or the text is not compared."""
-    asked = _reader(side, document)
-    return None if asked is None else asked(text)
+def _reduced(side: str, document: Document, text: str, answers: Answers) -> tuple[Document, str, Answers]:
+    """Return the smallest file and text that still differ in the same way, and the answers to them."""
+    budget, kind = Budget(_TRIALS, _SECONDS), answers.kind
 
-
-def difference(document: Document, answers: Answers | None) -> str:
-    """Return "ids", "offsets", "decode", or the name of our error; "" if the answers agree, as they must."""
-    if answers is None or answers.of_library == answers.ours:
-        return ""
-    if not answers.is_error:
-        return answers.kind
-    error = str(answers.ours).partition(":")[0]
-    return "" if error == "UnknownSymbol" and document["model"]["unk_token"] is None else error
-
-
-def _reduced(side: str, document: Document, text: str, kind: str) -> tuple[Document, str]:
-    """Return the smallest file and text that still differ in the same way."""
-    budget = Budget(_TRIALS, _SECONDS)
-
-    def differs(document: Document, text: str) -> bool:
-        return difference(document, answers_to(side, document, text)) == kind
+    def differing(document: Document, text: str) -> Answers | None:
+        readers = _readers(side, document)
+        answers = None if readers is None else _difference(readers, document, text)
+        return answers if answers is not None and answers.kind == kind else None
 
     while not budget.exhausted:
         before = document, text
-        budgeted = budget.counted(lambda candidate: differs(json.loads(str(candidate)), text))  # noqa: B023 (called at once)
-        smaller = next((part for part in _smaller(document) if budgeted(json.dumps(part))), document)
-        document, text = smaller, smallest_text(text, lambda candidate: differs(smaller, candidate), budget)  # noqa: B023
+        differs = budget.counted(lambda candidate: bool(differing(json.loads(str(candidate)), text)))  # noqa: B023 (called at once)
+        smaller = next((part for part in _smaller(document) if differs(json.dumps(part))), document)
+        document, text = smaller, smallest_text(text, lambda other: bool(differing(smaller, other)), budget)  # noqa: B023
         if (document, text) == before:
             break
-    return document, text
+    return document, text, differing(document, text) or answers
 
 
 def _smaller(value: Any) -> Iterator[Any]:
