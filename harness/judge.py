@@ -29,32 +29,18 @@ Ids = Any
 """Ids of one text: a list, or an array."""
 
 
-class ModelDecoder:
-    """Decodes by the model alone.
+def reordered(model: Model, ids: Sequence[int]) -> list[int]:
+    """Return the second half of `ids` before the first, cut where a character begins; `ids` twice if unchanged.
 
-    Raises `UnknownId` for ids outside the model.
+    >>> model = Model(tokens=tuple(bytes([byte]) for byte in range(256)))
+    >>> reordered(model, [97, 195, 169, 98]), reordered(model, [97])
+    ([98, 97, 195, 169], [97, 97])
     """
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-
-    def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of the ids."""
-        return decode(self._model, ids)
-
-    def reordered(self, ids: Sequence[int]) -> list[int]:
-        """Return the second half of `ids` before the first, cut where a character begins; `ids` twice if unchanged.
-
-        >>> decoder = ModelDecoder(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
-        >>> decoder.reordered([97, 195, 169, 98]), decoder.reordered([97])
-        ([98, 97, 195, 169], [97, 97])
-        """
-        middle = next((k for k in range(len(ids) // 2, len(ids)) if self._begins_character(ids[k])), 0)
-        other = [*ids[middle:], *ids[:middle]]
-        return other if other != list(ids) else [*ids, *ids]
-
-    def _begins_character(self, token: int) -> bool:
-        return stream_rules(self._model).bytes_by_id.get(token, b"")[:1] not in _CONTINUING
+    tokens = stream_rules(model).bytes_by_id
+    half = range(len(ids) // 2, len(ids))
+    middle = next((k for k in half if tokens.get(ids[k], b"")[:1] not in _CONTINUING), 0)
+    other = [*ids[middle:], *ids[:middle]]
+    return other if other != list(ids) else [*ids, *ids]
 
 
 class Encoded(NamedTuple):
@@ -65,14 +51,13 @@ class Encoded(NamedTuple):
     back: str | None = None
     """What it decodes the ids to; None if it was not asked."""
     other: str | None = None
-    """What it decodes the ids in another order to (`ModelDecoder.reordered`)."""
+    """What it decodes the ids in another order to (`reordered`)."""
 
     @staticmethod
-    def by(tokenizer: Tokenizer, text: str, ids: Sequence[int], decoder: ModelDecoder | None = None) -> Encoded:
+    def by(tokenizer: Tokenizer, text: str, ids: Sequence[int]) -> Encoded:
         """Ask `tokenizer` to decode `ids`, its ids of `text`, as they are and in another order."""
-        ids = list(map(int, ids))
-        decoder = decoder or ModelDecoder(tokenizer.model)
-        return Encoded(text, ids, tokenizer.decode(ids), tokenizer.decode(decoder.reordered(ids)) if ids else "")
+        ids, model = list(map(int, ids)), tokenizer.model
+        return Encoded(text, ids, tokenizer.decode(ids), tokenizer.decode(reordered(model, ids)) if ids else "")
 
 
 class Judgement(NamedTuple):
@@ -94,7 +79,6 @@ def judge(
     answers: Sequence[Encoded], reference: Sequence[Ids] | None, model: Model, *, exact: bool = True
 ) -> Judgement:
     """Return whether `answers` are right under `model`; `reference` holds the ids each text must have, if known."""
-    decoder = ModelDecoder(model)
     if reference is not None and len(reference) != len(answers):
         return Judgement(Outcome.MISMATCH, f"{len(answers)} answers to {len(reference)} texts")
     confirmed = True
@@ -102,11 +86,11 @@ def judge(
         wanted = None if reference is None else reference[index]
         if wanted is not None and exact and not _are_equal(answer.ids, wanted):
             return Judgement(Outcome.MISMATCH, "other ids than the reference", index, _listed(wanted))
-        if reason := _misread(answer, decoder, model):
+        if reason := _misread(answer, model):
             return Judgement(Outcome.MISMATCH, reason, index)
         if not exact:
             restored = answer.back is not None and round_trip_text(model, repair_surrogates(answer.text)) is not None
-            confirmed = confirmed and (restored or _spell_alike(decoder, _listed(answer.ids), wanted))
+            confirmed = confirmed and (restored or _spell_alike(model, _listed(answer.ids), wanted))
     if (exact and reference is None) or not confirmed:
         return Judgement(Outcome.UNVERIFIED, _UNCONFIRMED)
     return RIGHT
@@ -124,7 +108,7 @@ def _are_equal(a: Ids, b: Ids) -> bool:
     return _listed(a) == _listed(b)
 
 
-def _misread(answer: Encoded, decoder: ModelDecoder, model: Model) -> str:
+def _misread(answer: Encoded, model: Model) -> str:
     """Say what is wrong with the decoding of an answer; empty if nothing is, or nothing was decoded."""
     if answer.back is None and answer.other is None:
         return ""
@@ -132,18 +116,18 @@ def _misread(answer: Encoded, decoder: ModelDecoder, model: Model) -> str:
     try:
         if answer.back is not None:
             wanted = round_trip_text(model, repair_surrogates(answer.text))
-            if answer.back != (decoder.decode(ids) if wanted is None else wanted):
+            if answer.back != (decode(model, ids) if wanted is None else wanted):
                 return LOST
-        if answer.other is not None and ids and answer.other != decoder.decode(decoder.reordered(ids)):
+        if answer.other is not None and ids and answer.other != decode(model, reordered(model, ids)):
             return MISREAD
     except UnknownId as error:
         return f"not ids of the model: {error}"
     return ""
 
 
-def _spell_alike(decoder: ModelDecoder, ids: Sequence[int], wanted: Ids | None) -> bool:
+def _spell_alike(model: Model, ids: Sequence[int], wanted: Ids | None) -> bool:
     """Return whether ids that may differ from the reference's decode to the same text."""
-    return wanted is not None and decoder.decode(ids) == decoder.decode(_listed(wanted))
+    return wanted is not None and decode(model, ids) == decode(model, _listed(wanted))
 
 
 def judge_counts(counts: Sequence[int], reference: Sequence[Ids] | None, *, exact: bool = True) -> Judgement:

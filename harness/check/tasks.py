@@ -18,7 +18,7 @@ import impls
 from harness.data import load_corpus
 from harness.data.documents import encoded, take_bytes
 from harness.failures import describe, loading_status, status_of
-from harness.judge import MISREAD, Encoded, ModelDecoder, judge
+from harness.judge import MISREAD, Encoded, judge, reordered
 from harness.minimize import smallest_text
 from harness.outcome import Outcome
 from harness.records import Counterexample, Text, Verdict
@@ -64,7 +64,6 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
         verdict.reason = reason if verdict.status.did_not_run else describe(error)
         return outcome
     verdict.round_trip = tokenizer.model.round_trip
-    decoder = ModelDecoder(tokenizer.model)
     lost: list[str] = []
     for key, text in _texts(corpus, split, max_bytes):
         verdict.check = "round-trip"
@@ -72,8 +71,8 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
         verdict.n_bytes += key[1]
         try:
             ids = _ids(tokenizer, text)
-            answer = Encoded.by(tokenizer, text, ids, decoder)
-            wrong, back = _wrong(answer, tokenizer, model), answer.back
+            answer = Encoded.by(tokenizer, text, ids)
+            wrong, _ = _wrong(answer, tokenizer, model)
             outcome.digests[key] = hashlib.blake2b(array("Q", ids).tobytes(), digest_size=8).digest()
         except BaseException as error:  # a Rust panic is not an Exception
             if verdict.status == Outcome.RIGHT:
@@ -83,8 +82,8 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
             continue
         if verdict.status == Outcome.RIGHT and wrong:
             verdict.status, verdict.reason = Outcome.MISMATCH, wrong
-            verdict.counterexample = _wrong_counterexample(tokenizer, decoder, text, model)
-        if verdict.round_trip == "lossy" and back != repair_surrogates(text):
+            verdict.counterexample = _wrong_counterexample(tokenizer, text, model)
+        if verdict.round_trip == "lossy" and answer.back != repair_surrogates(text):
             lost.append(text)
     if verdict.status == Outcome.RIGHT and lost:
         verdict.reason = f"{len(lost):,} of {verdict.n_texts:,} texts are not restored"
@@ -92,13 +91,18 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
     return outcome
 
 
-def _wrong(answer: Encoded, tokenizer: impls.Tokenizer, model: str) -> str:
-    """Say what is wrong with a round trip, or with our offsets of a file; empty if nothing is."""
+def _wrong(answer: Encoded, tokenizer: impls.Tokenizer, model: str) -> tuple[str, str]:
+    """Say what is wrong with a round trip, or with our offsets of a file, and how it shows; "" if nothing is."""
     judgement = judge([answer], None, tokenizer.model, exact=False)
     if judgement.outcome is Outcome.MISMATCH:
-        return judgement.reason
-    spans = _spans(tokenizer, model, answer.text) if tokenizer.name == PUBLISHED else ([], [])
-    return _MISPLACED if spans[0] != spans[1] else ""
+        if judgement.reason == MISREAD:
+            return MISREAD, f"{reordered(tokenizer.model, answer.ids)} decodes to {answer.other!a}"
+        return judgement.reason, f"decodes to {answer.back!a}"
+    if tokenizer.name == PUBLISHED:
+        theirs, ours = _spans(tokenizer, model, answer.text)
+        if theirs != ours:
+            return _MISPLACED, f"offsets {theirs}; as we read the file {ours}"
+    return "", ""
 
 
 def _spans(as_published: impls.Tokenizer, model: str, text: str) -> tuple[list[list[int]], list[list[int]]]:
@@ -115,32 +119,23 @@ def _spans(as_published: impls.Tokenizer, model: str, text: str) -> tuple[list[l
     return (theirs.tolist(), ours.tolist()) if ids == our_ids else ([], [])
 
 
-def _wrong_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder, text: str, model: str) -> Counterexample:
-    def wrong(candidate: str) -> str:
-        return _wrong(Encoded.by(tokenizer, candidate, _ids(tokenizer, candidate), decoder), tokenizer, model)
+def _wrong_counterexample(tokenizer: impls.Tokenizer, text: str, model: str) -> Counterexample:
+    """Return the smallest text within `text` that is wrong, with its ids and how it shows."""
 
-    example = _counterexample(tokenizer, text, lambda candidate: bool(wrong(candidate)))
-    reason = "" if example.got is None else wrong(example.text.text)
-    if reason == _MISPLACED:
-        theirs, ours = _spans(tokenizer, model, example.text.text)
-        return msgspec.structs.replace(example, note=f"offsets {theirs}; as we read the file {ours}")
-    if example.got is None or reason != MISREAD:
-        return example
-    other = decoder.reordered(example.got)
-    return msgspec.structs.replace(example, note=f"{other} decodes to {tokenizer.decode(other)!a}")
+    def wrong(candidate: str) -> tuple[str, str]:
+        return _wrong(Encoded.by(tokenizer, candidate, _ids(tokenizer, candidate)), tokenizer, model)
+
+    small = _smallest(text, tokenizer.model, lambda candidate: bool(wrong(candidate)[0]))
+    return Counterexample(Text.of(small), None, _ids(tokenizer, small), note=wrong(small)[1])
 
 
 def _lost_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:
     """Return the smallest text within `text` that a lossy model does not restore; that is not a fault."""
-    return _counterexample(
-        tokenizer, text, lambda small: tokenizer.decode(_ids(tokenizer, small)) != repair_surrogates(small)
-    )
 
+    def is_lost(candidate: str) -> bool:
+        return tokenizer.decode(_ids(tokenizer, candidate)) != repair_surrogates(candidate)
 
-def _counterexample(tokenizer: impls.Tokenizer, text: str, wrong: Callable[[str], bool]) -> Counterexample:
-    """Return the smallest text within `text` that is wrong, with its ids and what they decode to."""
-    small = _smallest(text, tokenizer.model, wrong)
-    ids = _ids(tokenizer, small)
+    ids = _ids(tokenizer, small := _smallest(text, tokenizer.model, is_lost))
     return Counterexample(Text.of(small), None, ids, note=f"decodes to {tokenizer.decode(ids)!a}")
 
 

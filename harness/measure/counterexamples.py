@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.common_prefix import common_prefix_length
-from harness.judge import Encoded, Judgement, ModelDecoder, judge
+from harness.judge import Encoded, Judgement, judge
 from harness.measure import worker
 from harness.measure.references import opens
 from harness.measure.texts import boundary
@@ -61,13 +61,13 @@ def shrink(content: bytes, start: int, reference_name: str) -> Counterexample | 
     The difference was met at byte `start`; None if it is not found within the time.
     """
     tokenizer = worker.held()
-    reference, decoder = get(reference_name)(tokenizer.model), ModelDecoder(tokenizer.model)
+    reference = get(reference_name)(tokenizer.model)
 
     def differs(text: str) -> bool:
         got, wanted = _answer(tokenizer, text), _answer(reference, text)
         if isinstance(got, str) or isinstance(wanted, str):
             return got != wanted
-        encoded = Encoded.by(tokenizer, text, got, decoder)
+        encoded = Encoded.by(tokenizer, text, got)
         return judge([encoded], [wanted], tokenizer.model, exact=tokenizer.exact).outcome is Outcome.MISMATCH
 
     place = len(content[:start].decode("utf-8", "surrogatepass"))

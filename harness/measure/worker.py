@@ -20,7 +20,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
-from harness.judge import Encoded, ModelDecoder, packed, packed_answers, unpacked
+from harness.judge import Encoded, packed, packed_answers, unpacked
 from harness.measure import placement
 from harness.measure.stats import binned
 from harness.measure.texts import strings
@@ -266,12 +266,8 @@ def ids(task: Task) -> list[bytes]:
 
 def decoded(texts: list[bytes], rows: list[bytes]) -> list[Encoded]:
     """Return what this implementation decodes `rows`, its ids of `texts`, to, as they are and in another order."""
-    tokenizer = held()
-    decoder = ModelDecoder(tokenizer.model)
-    return [
-        Encoded.by(tokenizer, text, unpacked(row).tolist(), decoder)
-        for text, row in zip(strings(texts), rows, strict=True)
-    ]
+    given = zip(strings(texts), rows, strict=True)
+    return [Encoded.by(held(), text, unpacked(row).tolist()) for text, row in given]
 
 
 def encode_all(texts: list[bytes]) -> list[bytes]:
