@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -82,26 +82,26 @@ def compare_runs(old: Sequence[Measurement], new: Sequence[Measurement]) -> list
     Both must be from the same machine (`machine_difference`). The noise floor of a workload is the larger of the two
     runs'; it is unknown if one run has none.
     """
-    before, after = _timed(old), _timed(new)
+    before, after = _passes(old), _passes(new)
     floors = [{name: relative_times(of).floor for name, of in by_workload(run).items()} for run in (old, new)]
     differences: list[TimeDifference] = []
     for (workload, name), passes in after.items():
-        if (workload, name) in before:
-            log = difference(_seconds(passes), _seconds(before[workload, name]))
+        if _is_timed(passes) and _is_timed(earlier := before.get((workload, name))):
+            log = difference(_seconds(passes), _seconds(earlier))
             known = [of for floor in floors if (of := floor.get(workload)) is not None]
             floor = max(known) if len(known) == len(floors) else None
             differences.append(TimeDifference(workload, name, log.interval, claim(log.interval, floor), floor))
     return differences
 
 
-def _timed(records: Iterable[Measurement]) -> dict[tuple[str, str], Passes]:
-    """Return the contestants with passes and no failure, by workload and implementation."""
-    return {
-        (workload, passes.implementation): passes
-        for workload, of in by_workload(records).items()
-        for passes in by_contestant(of)
-        if passes.copy == 0 and passes.failed is None and passes.timed
-    }
+def _passes(records: Iterable[Measurement]) -> dict[tuple[str, str], Passes]:
+    """Return the passes of each workload and implementation, without those of copies."""
+    by_name = {workload: by_contestant(of) for workload, of in by_workload(records).items()}
+    return {(workload, of.implementation): of for workload, some in by_name.items() for of in some if of.copy == 0}
+
+
+def _is_timed(passes: Passes | None) -> TypeGuard[Passes]:
+    return passes is not None and passes.failed is None and bool(passes.timed)
 
 
 def _seconds(passes: Passes) -> Estimate:
@@ -119,22 +119,19 @@ class Untimed(NamedTuple):
 
 def untimed_in_new(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[Untimed]:
     """Return what the old run timed and the new one did not; implementations that it did not include are left out."""
-    before, after = _timed(old), _timed(new)
-    outcomes: dict[tuple[str, str], list[Outcome]] = {}
-    for record in new:
-        outcomes.setdefault((record.workload, record.implementation), []).append(record.outcome)
-    included = {record.implementation for record in new}
+    after, included = _passes(new), {record.implementation for record in new}
     return [
-        Untimed(workload, name, _why_untimed(outcomes.get((workload, name), [])))
-        for workload, name in before
-        if name in included and (workload, name) not in after
+        Untimed(workload, name, _why_untimed(after.get((workload, name))))
+        for (workload, name), passes in _passes(old).items()
+        if name in included and _is_timed(passes) and not _is_timed(after.get((workload, name)))
     ]
 
 
-def _why_untimed(outcomes: Sequence[Outcome]) -> str:
-    if not outcomes:
+def _why_untimed(passes: Passes | None) -> str:
+    if passes is None:
         return "not run"
-    return ", ".join(dict.fromkeys(outcome for outcome in outcomes if outcome is not Outcome.RIGHT)) or "not comparable"
+    outcomes = dict.fromkeys(record.outcome for record in passes.records if record.outcome is not Outcome.RIGHT)
+    return ", ".join(outcomes) or "not comparable"
 
 
 class Ranked(NamedTuple):

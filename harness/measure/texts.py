@@ -28,13 +28,13 @@ class Corpora:
     """The corpora of a run, each read once."""
 
     def __init__(self, load_corpus: LoadCorpus) -> None:
-        self._load, self._documents = load_corpus, dict[tuple[str, str | None], list[bytes]]()
+        self._load = load_corpus
+        self._read: dict[tuple[str, str | None], tuple[list[bytes], int]] = {}
         self.digests: dict[tuple[str, str | None], str] = {}
-        self._sizes: dict[tuple[str, str | None], int] = {}
 
-    def documents(self, name: str, split: str | None) -> list[bytes]:
-        """Return the documents of a corpus. Raises what loading raises."""
-        if (name, split) not in self._documents:
+    def read(self, name: str, split: str | None) -> tuple[list[bytes], int]:
+        """Return the documents of a corpus, and their bytes. Raises what loading raises."""
+        if (name, split) not in self._read:
             corpus, room = self._load(name, split), MOST_CHARACTERS
             documents: list[bytes] = []
             for document in corpus.documents():
@@ -43,14 +43,8 @@ class Corpora:
                 if room < 0:
                     break
             self.digests[name, split] = corpus.digest
-            self._documents[name, split] = documents
-            self._sizes[name, split] = sum(map(len, documents))
-        return self._documents[name, split]
-
-    def n_bytes(self, name: str, split: str | None) -> int:
-        """Return the size of a corpus. Raises what loading raises."""
-        self.documents(name, split)
-        return self._sizes[name, split]
+            self._read[name, split] = documents, sum(map(len, documents))
+        return self._read[name, split]
 
 
 class Stream:
@@ -70,11 +64,10 @@ class Stream:
 
         Generated texts are one document each, given as they are.
         """
-        documents = self._corpora.documents(workload.corpus, workload.split)
+        documents, corpus_bytes = self._corpora.read(workload.corpus, workload.split)
         if workload.corpus.startswith("gen/"):
             return [[document] for document in documents[: workload.n_calls]]
         # A corpus that is too short for two passes is read in shorter calls.
-        corpus_bytes = self._corpora.n_bytes(workload.corpus, workload.split)
         n_bytes = min(workload.call_bytes, corpus_bytes // least_bytes(workload))
         calls = []
         for _ in range(_all_calls(workload) if n_bytes else 0):
@@ -90,7 +83,7 @@ class Stream:
         is_again = workload.state == "again"
         key = (workload.corpus, workload.split, is_again)
         if key not in self._left:
-            documents = list(self._corpora.documents(*key[:2]))
+            documents = list(self._corpora.read(*key[:2])[0])
             Random(f"{self._seed}/{key[:2]}").shuffle(documents)
             self._left[key], self._buffers[key] = iter(documents), bytearray()
         buffer = self._buffers[key]
@@ -141,7 +134,7 @@ def write_training_file(path: Path, corpora: Corpora, workload: Workload) -> Non
 
     Raises what loading raises, and `ValueError` for a corpus without text.
     """
-    documents = [document.replace(b"\n", b" ") for document in corpora.documents(workload.corpus, workload.split)]
+    documents = [document.replace(b"\n", b" ") for document in corpora.read(workload.corpus, workload.split)[0]]
     Random(f"0/{workload.corpus}").shuffle(documents)
     content = b"\n".join(documents)
     if not content.strip():
