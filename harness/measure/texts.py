@@ -15,6 +15,7 @@ from harness.measure.workloads import Workload
 
 MOST_CHARACTERS = 64_000_000
 """Of a huge corpus, the beginning."""
+_LONGEST_CHARACTER = 4
 
 
 class LoadCorpus(Protocol):
@@ -94,7 +95,7 @@ class Stream:
             if is_again or document not in self._given:
                 self._given.add(document)
                 buffer += document if document.endswith(b"\n") else document + b"\n"
-        end = boundary(buffer, n_bytes) or boundary_after(buffer, 1)
+        end = boundary(buffer, n_bytes) or boundary(buffer, _LONGEST_CHARACTER)
         text = bytes(buffer[:end])
         del buffer[:end]
         return text
@@ -115,13 +116,6 @@ def boundary(content: bytes | bytearray, position: int) -> int:
     while 0 < position < len(content) and content[position] & 0xC0 == 0x80:
         position -= 1
     return position
-
-
-def boundary_after(content: bytes | bytearray, position: int) -> int:
-    """Return the first border between characters at or after `position`."""
-    while position < len(content) and content[position] & 0xC0 == 0x80:
-        position += 1
-    return min(position, len(content))
 
 
 def strings(texts: list[bytes]) -> list[str]:

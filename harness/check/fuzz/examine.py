@@ -77,10 +77,6 @@ def examine(
     return replace(case, question=question, text=text, answers=answers).with_model(own)
 
 
-class _TextRefused(Exception):
-    """Raised when the side refuses the text."""
-
-
 def stage_of(a: SideProcess, b: SideProcess, question: Question, model: Model, text: str) -> Stage | None:
     """Return the first stage that differs on `text`, asked as in `question`; None if unknown."""
     sides = [
@@ -105,7 +101,7 @@ def _process_tokenizer(side: SideProcess, question: Question, model: Model) -> i
         def encode(self, text: str, **_: Any) -> list[int]:
             ids = ids_of(side.ask_one(question, text))
             if ids is None:
-                raise _TextRefused(text)
+                raise ValueError(f"{self.name} refuses {text!a}")
             return ids
 
     return ProcessTokenizer(model)
