@@ -53,11 +53,11 @@ class OpeningRun:
 
     def __exit__(self, *_: object) -> None:
         for process in self._processes.values():
-            process.end()
+            process.session.close()
 
     def records(self, entries: Sequence[Entry]) -> list[Measurement]:
         """Measure `entries`, all of one process, and return a record of each."""
-        self._attempts = [Attempt(entry, self._process(entry.contestant), self._number) for entry in entries]
+        self._attempts = [Attempt(entry, self._process(entry), self._number) for entry in entries]
         self._open()
         # Text read again is timed last: caches then know it.
         workloads = {of.workload.name: of.workload for of in self._attempts if of.workload.task != "load"}.values()
@@ -65,11 +65,11 @@ class OpeningRun:
             self._rounds([workload for workload in workloads if (workload.state == "again") is is_again])
         return [attempt.finish() for attempt in self._attempts]
 
-    def _process(self, contestant: Contestant) -> ContestantProcess:
-        if contestant not in self._processes:
-            process = ContestantProcess(self._materials, self._profile, contestant, self._seed, first=self._first)
-            self._processes[contestant] = process
-        return self._processes[contestant]
+    def _process(self, entry: Entry) -> ContestantProcess:
+        if entry.contestant not in self._processes:
+            process = ContestantProcess(self._materials, self._profile, entry, self._seed, first=self._first)
+            self._processes[entry.contestant] = process
+        return self._processes[entry.contestant]
 
     def _open(self) -> None:
         """Open the processes: whose loading is timed one after another, the others on all cores."""
@@ -149,7 +149,7 @@ class OpeningRun:
             except FailedError as error:
                 attempt.fail(error.failed)
                 if error.failed.outcome.ends_process:
-                    attempt.process.end()
+                    attempt.process.session.kill()
                     # It ended on one workload and may be right on the others.
                     if others := [of for of in self._attempts if of.process is attempt.process and of.is_in]:
                         attempt.process.open(others)

@@ -11,14 +11,14 @@ from typing import Any
 from harness.judge import Encoded, Judgement, NotIds, judge, judge_counts, judge_merges, unpacked
 from harness.measure import placement, worker
 from harness.measure.counterexamples import of_mismatch
-from harness.measure.entries import Contestant, Entry, Round
+from harness.measure.entries import Entry, Round
 from harness.measure.materials import Materials
 from harness.measure.texts import strings
 from harness.measure.worker import OPEN_SECONDS, Learned, Opened, Timed, Trial
 from harness.measure.workloads import GROWING, Profile, short_corpus, short_name
 from harness.outcome import Outcome
 from harness.process.memory import cpu_seconds
-from harness.process.session import Failed, FailedError, Session
+from harness.process.session import Failed, FailedError
 from harness.records import Measurement, Pass
 
 FURTHER_ROUNDS = 0.5
@@ -38,28 +38,19 @@ them."""
 class ContestantProcess:
     """The process of one contestant in one opening."""
 
-    session: Session | None = None
-
-    def __init__(
-        self, materials: Materials, profile: Profile, contestant: Contestant, seed: str, *, first: bool
-    ) -> None:
+    def __init__(self, materials: Materials, profile: Profile, entry: Entry, seed: str, *, first: bool) -> None:
         """Start nothing yet; with `first` it encodes a short text once it is open."""
-        self.materials, self.profile, self.contestant, self._first = materials, profile, contestant, first
-        self._hash_seed = Random(f"{seed}/{contestant.name}/{contestant.copy}").randrange(2**32)
+        self.materials, self.profile, self.contestant, self._first = materials, profile, entry.contestant, first
+        hash_seed = Random(f"{seed}/{self.contestant.name}/{self.contestant.copy}").randrange(2**32)
+        self.session = materials.session(materials.threads(entry.workload), hash_seed)
         self._opened: Opened | None = None
 
     def enter(self, attempts: list[Attempt]) -> None:
         """Open the process unless it runs, and note what it is in the records of `attempts`."""
-        if self.session is None or not self.session.is_running:
-            self.session = self.materials.session(attempts[0].record.threads, self._hash_seed)
+        if not self.session.is_running:
             self.open(attempts)
         elif self._opened is not None:
             self._note(self._opened, attempts)
-
-    def end(self) -> None:
-        """End the process at once."""
-        if self.session is not None:
-            self.session.kill()
 
     def open(self, attempts: list[Attempt]) -> None:
         """Open the implementation; its failure is the outcome of all its workloads."""
@@ -93,15 +84,10 @@ class ContestantProcess:
 
     def ask(self, seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return what a function of `worker` returns in the process. Raises `FailedError`."""
-        assert self.session is not None, "it is not open"
         answer = self.session.call(function, *arguments, seconds=seconds)
         if not isinstance(answer, Failed):
             return answer.value
         raise FailedError(Failed(Outcome.MISMATCH, answer.message) if answer.error == NotIds.__name__ else answer)
-
-    def counted_seconds(self) -> float:
-        """Return the processor time that the system has counted for the process so far."""
-        return cpu_seconds(None if self.session is None else self.session.pid)
 
 
 class Attempt:
@@ -222,10 +208,10 @@ class Attempt:
             self._prepare(texts)
         if lead:
             self.process.ask(limit, worker.lead, lead)
-        cores = self._materials.cores_for(workload)
-        stolen, counted = placement.steal_ticks(cores), self.process.counted_seconds()
+        cores, session = self._materials.cores_for(workload), self.process.session
+        stolen, counted = placement.steal_ticks(cores), cpu_seconds(session.pid)
         timed: Timed = self.process.ask(limit, worker.run, stops_here, workload.times_each_call)
-        stolen, counted = placement.steal_ticks(cores) - stolen, self.process.counted_seconds() - counted
+        stolen, counted = placement.steal_ticks(cores) - stolen, cpu_seconds(session.pid) - counted
         record.n_tokens += self._judge(texts, decode=not record.exact or workload.is_once)
         record.reference = texts.reference
         wall, cpu = timed.wall_seconds[-1], timed.cpu_seconds[-1]
