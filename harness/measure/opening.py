@@ -135,7 +135,7 @@ class OpeningRun:
         texts_of_round = Round(calls, ids, reference)
         stops = {attempt.n_calls or workload.n_calls for attempt in running}
         always = _with_most_rounds(running)
-        due = [attempt for attempt in running if attempt.may_go_on or attempt in always]
+        due = [attempt for attempt in running if attempt.is_due or attempt in always]
         if number is None:
             self._each(due, lambda attempt: attempt.warm_up(texts_of_round))
         else:

@@ -121,7 +121,7 @@ class Attempt:
         self.n_rounds = self.left = n_rounds
 
     @property
-    def may_go_on(self) -> bool:
+    def is_due(self) -> bool:
         """Return whether passes are missing, of which some that lost the processor are made again."""
         return self.left > 0 and len(self.record.passes) < self.n_rounds * (1 + FURTHER_ROUNDS)
 

@@ -18,7 +18,7 @@ _NO_MEMORY = re.compile(r"out of memory|memory allocation of \d+|bad_alloc|Memor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of a child; None is no limit."""
+    """Limits of a child; None means unlimited."""
 
     call_seconds: float = 10.0
     start_seconds: float = 30.0
