@@ -72,9 +72,8 @@ def tests_of(path: str) -> list[str]:
         module = module.parent
     name, parent = module.name, str(module.parent).replace("/", ".")
     side = ROOT / "tests" / module.parts[0]
-    files = {
-        test: test.read_text("utf-8") for test in sorted((side if side.is_dir() else side.parent).rglob("test_*.py"))
-    }
+    side = side if side.is_dir() else side.parent
+    files = {test: test.read_text("utf-8") for test in sorted(side.rglob("test_*.py"))}
     own = [test for test in files if test.stem in (f"test_{name}", f"test_{module.parent.name}_{name}")]
     imports = re.compile(
         rf"^ *from ({re.escape(f'{parent}.{name}')} import|{re.escape(parent)} import .*\b{name}\b)", re.M

@@ -61,8 +61,6 @@ class _Planter(ast.NodeVisitor):
             self.line_starts.append(self.line_starts[-1] + len(line))
 
     def _span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
         starts = self.line_starts
         return starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
 
