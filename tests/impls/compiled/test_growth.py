@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
+from random_models import BYTES
 
 import impls
 from impls.compiled import Compiled, context
@@ -59,6 +61,18 @@ def test_a_table_that_grew_holds_what_it_held(model: impls.Model, table: str, n_
         if token.isalpha():
             assert tokenizer.encode(token.decode()) == reference.encode(token.decode())
     assert state(tokenizer, table) == (grown, entries), "what was known had to be made again"
+
+
+def test_a_cache_counts_the_entries_it_holds_those_of_the_vocabulary_included() -> None:
+    """Of a token that no merge makes it holds the ids that its bytes have; tokens that are not UTF-8 it leaves out."""
+    tokens = (*BYTES, b"ab", b"xyz", b"qqq")
+    tokenizer = Compiled(impls.Model(tokens=tokens, merges=((97, 98),), pattern="gpt2"))
+    slots = tokenizer._own
+    assert (slots["n_cache_tokens"], slots["n_cache_rows"] > 1) == (129, True)
+    for text in ("", " ab xyz qqq x", "abx xyzab"):
+        tokenizer.encode(text)
+        entries = slots.held("pieces.entries")[: 32 << (64 - slots["pieces.shift"])].view(np.int64).reshape(-1, 4)
+        assert np.count_nonzero(entries[:, 1]) == slots["pieces.count"]
 
 
 @pytest.mark.parametrize(("seed", "pattern"), [(1, "gpt2"), (2, "cl100k"), (3, "turkish")])
