@@ -31,6 +31,8 @@ from impls.drop_in import hf
 os.environ.setdefault("RUST_BACKTRACE", "0")  # the library's panics are expected here, and their traces long
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+MARKS_REMOVER = {"type": "Sequence", "decoders": MARKS_REMOVED}
+MARKS_FILE = a_file("chars", FALL_BACK, added_tokens=added("chars"), normalizer=chain(*LLAMA), decoder=MARKS_REMOVER)
 PARTS = (
     *("a", "b", "the", " the", " ", "  ", "\r\n", "\n", "\t", "ç", "日本", "é", "e\u0301", "\u0301", "👍🏽", "İ", "12"),
     *("'s", ".", "<m>", "<n>", "<w>", "x<w>y", "\t\t", " <m> ", "🏽\u200d", "ﬁ", "\u00a0", "", "q"),
@@ -73,11 +75,10 @@ def document(rng: Random) -> Document:
         if rng.random() < 0.4:
             fields["normalizer"] = {"type": rng.choice(("NFC", "NFKC", "NFD", "Lowercase"))}
         return a_file(alphabet, decoder=BYTE_LEVEL, **fields)
-    decoder = {"type": "Sequence", "decoders": MARKS_REMOVED}
     if rng.random() < 0.6:
-        return a_file(alphabet, FALL_BACK, normalizer=chain(*LLAMA), decoder=decoder, **fields)
+        return a_file(alphabet, FALL_BACK, normalizer=chain(*LLAMA), decoder=MARKS_REMOVER, **fields)
     scheme = rng.choice(("always", "first", "never"))
-    return a_file(alphabet, pre_tokenizer=metaspace(scheme, splits=rng.random() < 0.5), decoder=decoder, **fields)
+    return a_file(alphabet, pre_tokenizer=metaspace(scheme, splits=rng.random() < 0.5), decoder=MARKS_REMOVER, **fields)
 
 
 def processor(rng: Random, alphabet: str) -> Document | None:
@@ -228,6 +229,7 @@ COPIES: tuple[Callable[[hf.Tokenizer], hf.Tokenizer], ...] = (
     copy.deepcopy,
     lambda t: pickle.loads(pickle.dumps(t)),
     lambda t: hf.Tokenizer.from_str(t.to_str(), implementation=t.implementation.name),
+    lambda t: hf.Tokenizer.from_buffer(t.to_str().encode(), implementation=t.implementation.name),
 )
 
 

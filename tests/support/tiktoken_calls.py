@@ -24,12 +24,8 @@ TEXT_METHODS = ["encode", "encode", "encode_to_numpy", "encode_with_unstable"]
 BATCH_METHODS = ["encode_batch", "encode_ordinary_batch"]
 ID_METHODS = ["decode", "decode_bytes", "decode_tokens_bytes", "decode_with_offsets"]
 ONE_METHODS = [
-    "encode_single_token",
-    "_encode_single_piece",
-    "_encode_bytes",
-    "encode_ordinary",
-    "_encode_only_native_bpe",
-]
+    "encode_single_token", "_encode_single_piece", "_encode_bytes", "encode_ordinary", "_encode_only_native_bpe",
+]  # fmt: skip
 TOKEN_METHODS = ["decode_single_token_bytes", "is_special_token"]
 METHODS = [
     *TEXT_METHODS, *BATCH_METHODS, *ID_METHODS, *ONE_METHODS, *TOKEN_METHODS, "decode_batch", "decode_bytes_batch",

@@ -32,14 +32,8 @@ def texts() -> list[str]:
     odd = [*ODD.split("|"), *ODD_CHARACTERS, "\t\t", "\r\n", "e\u0301"]
     lines = [line for name in ("tr", "en", "code") for line in (SAMPLES / f"{name}.txt").read_text().split("\n")]
     return [
-        "",
-        " ",
-        "a",
-        " a",
-        "a ",
-        *lines[::9],
-        *("".join(rng.choices(odd, k=rng.randrange(1, 8))) for _ in range(130)),
-    ]
+        "", " ", "a", " a", "a ", *lines[::9], *("".join(rng.choices(odd, k=rng.randrange(1, 8))) for _ in range(130)),
+    ]  # fmt: skip
 
 
 @cache

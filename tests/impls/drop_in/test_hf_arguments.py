@@ -49,13 +49,8 @@ def calls_with(odd: Any) -> Iterator[Any]:
     for option in ("length", "pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token", "direction", "max_length"):
         yield lambda t, o=option: (t.enable_padding(**{o: odd}), t.padding, t.no_padding())
     one_place = (
-        "token_to_chars",
-        "token_to_word",
-        "token_to_sequence",
-        "set_sequence_id",
-        "char_to_token",
-        "char_to_word",
-    )
+        "token_to_chars", "token_to_word", "token_to_sequence", "set_sequence_id", "char_to_token", "char_to_word",
+    )  # fmt: skip
     for method in (*one_place, "word_to_tokens", "word_to_chars", "truncate"):
         yield lambda t, m=method: getattr(t.encode("a b"), m)(odd)
     yield lambda t: shown(t.encode("a b").merge(odd))

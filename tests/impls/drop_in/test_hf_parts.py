@@ -6,13 +6,12 @@ import copy
 import json
 import pickle
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 import tokenizers
 from hf_calls import BYTE_LEVEL, both, shown
-from tokenizer_json_shapes import a_file, added, replace, texts
+from tokenizer_json_shapes import SHAPES, a_file, added, replace, texts
 from tokenizers import decoders, normalizers, pre_tokenizers, processors
 
 import impls
@@ -20,51 +19,31 @@ from harness.data import load_model
 from impls.core.errors import BPEError, InvalidModel
 from impls.drop_in import hf
 
-NORMAL: dict[str, Callable[[], Any]] = {
-    name: getattr(normalizers, name) for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")
-} | {
-    "none": lambda: None,
-    "Strip": lambda: normalizers.Strip(right=False),
-    "Replace": lambda: normalizers.Replace("a", "the "),
-    "Replace a pattern": lambda: normalizers.Replace(tokenizers.Regex(r"\s+"), "_"),
-    "Prepend": lambda: normalizers.Prepend("a"),
-    "an empty Sequence": lambda: normalizers.Sequence([]),
-    "Sequence": lambda: normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()]),
-}
-PRE: dict[str, Callable[[], Any]] = {
-    "ByteLevel": lambda: pre_tokenizers.ByteLevel(),
-    "ByteLevel without a pattern": lambda: pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-    **{
-        name: lambda step=step: pre_tokenizers.Sequence([step, pre_tokenizers.ByteLevel(False)])
-        for name, step in {
-            "Whitespace": pre_tokenizers.Whitespace(),
-            "WhitespaceSplit": pre_tokenizers.WhitespaceSplit(),
-            "BertPreTokenizer": pre_tokenizers.BertPreTokenizer(),
-            "Digits": pre_tokenizers.Digits(individual_digits=True),
-            "Punctuation": pre_tokenizers.Punctuation("merged_with_next"),
-            "CharDelimiterSplit": pre_tokenizers.CharDelimiterSplit("a"),
-            "Split": pre_tokenizers.Split(tokenizers.Regex(r"\p{L}+"), "removed", invert=True),
-        }.items()
-    },
-}
-
-
+KINDS = ("bytes, ", "Split, ", "Digits", "Punctuation", "a space before")
+OF_BYTES = [name for name in SHAPES if name.startswith(KINDS)]
 pytestmark = pytest.mark.filterwarnings("ignore::impls.formats.tokenizer_json.space_steps.OlderUnicode")
 
 
-@pytest.mark.parametrize("name", NORMAL)
-def test_a_normalizer_that_is_set_has_its_effect(name: str) -> None:
+@pytest.mark.parametrize("name", OF_BYTES)
+def test_parts_that_are_set_have_their_effect(name: str) -> None:
     # Without the token of two tabs: the library finds one whose normal form is empty between all characters.
     ours, theirs = both(a_file("bytes", added_tokens=added("bytes")[:-1], decoder=BYTE_LEVEL))
+    _, given = both(SHAPES[name])
     for tokenizer in (ours, theirs):
         tokenizer.add_tokens(["THE"])
-        tokenizer.normalizer = NORMAL[name]()
+        tokenizer.encode_special_tokens = True
+        tokenizer.enable_truncation(30)
+        tokenizer.normalizer, tokenizer.pre_tokenizer = given.normalizer, given.pre_tokenizer
     assert (ours.normalizer is None) == (theirs.normalizer is None)
-    for text in (*texts()[:60], "HELLO the THE İ"):
+    for text in (*texts()[:60], "HELLO the THE İ", "HELLO <m> the 1234, don't"):
         assert shown(ours.encode(text)) == shown(theirs.encode(text)), text
+        assert ours.pre_tokenizer.pre_tokenize_str(text) == theirs.pre_tokenizer.pre_tokenize_str(text), text
         if ours.normalizer is not None:
             assert ours.normalizer.normalize_str(text) == theirs.normalizer.normalize_str(text), text
-    assert json.loads(ours.to_str()) == json.loads(theirs.to_str())
+    for _ in range(2):
+        assert json.loads(ours.to_str()) == json.loads(theirs.to_str())
+        ours.normalizer = theirs.normalizer = normalizers.Sequence([])
+    assert ours.encode_special_tokens
 
 
 @pytest.mark.corpus
@@ -79,20 +58,6 @@ def test_a_vocabulary_of_bytes_may_be_given_words_in_lower_case() -> None:
             [pre_tokenizers.Whitespace(), pre_tokenizers.ByteLevel(False)]
         )
         assert tokenizer.encode("HELLO World").ids == [31373, 6894]
-
-
-@pytest.mark.parametrize("name", PRE)
-def test_a_pre_tokenizer_that_is_set_has_its_effect(name: str) -> None:
-    ours, theirs = both(a_file("bytes", added_tokens=added("bytes"), decoder=BYTE_LEVEL))
-    for tokenizer in (ours, theirs):
-        tokenizer.encode_special_tokens = True
-        tokenizer.enable_truncation(30)
-        tokenizer.pre_tokenizer = PRE[name]()
-    for text in (*texts()[:60], "HELLO <m> the 1234, don't"):
-        assert shown(ours.encode(text)) == shown(theirs.encode(text)), text
-        assert ours.pre_tokenizer.pre_tokenize_str(text) == theirs.pre_tokenizer.pre_tokenize_str(text), text
-    assert ours.truncation == theirs.truncation
-    assert ours.encode_special_tokens
 
 
 def test_a_decoder_that_is_set_is_that_of_streams_and_of_the_file() -> None:

@@ -1,7 +1,7 @@
 """What programs written for Hugging Face's library do, step by step: the same on its classes and on ours.
 
 The steps are those of its own Python tests that no random call takes: tokens that change, batches of all kinds,
-threads, the methods of `Encoding`, decoders that are set, and files.
+threads, the methods of `Encoding`, and decoders that are set.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import hf_steps as do
@@ -49,9 +48,9 @@ ENCODING: dict[str, Callable[[Any], Any]] = {
     "sequences of tokens": lambda e: [e.token_to_sequence(k) for k in range(len(e) + 2)],
     "another sequence": lambda e: [e.set_sequence_id(3), shown(e)],
 }
-STEPS: dict[str, Callable[[Any, Path], Any]] = {
+STEPS: dict[str, Callable[[Any], Any]] = {
     **{
-        f"token {flags}": lambda m, _, flags=flags: do.token(m, "<mask>", **flags)
+        f"token {flags}": lambda m, flags=flags: do.token(m, "<mask>", **flags)
         for flags in (
             {},
             *(
@@ -61,13 +60,12 @@ STEPS: dict[str, Callable[[Any, Path], Any]] = {
             ),
         )
     },
-    "an empty token": lambda m, _: do.token(m),
-    "a token changes": lambda m, _: do.changed(m),
-    **{name: lambda m, _, name=name: do.adding(m, name) for name in ("add_tokens", "add_special_tokens")},
-    "an untrained one": lambda m, _: do.untrained(m),
-    "encode all kinds of batches": lambda m, _: do.formats(m),
+    "an empty token": do.token,
+    "a token changes": do.changed,
+    **{name: lambda m, name=name: do.adding(m, name) for name in ("add_tokens", "add_special_tokens")},
+    "encode all kinds of batches": do.formats,
     **{
-        f"encode {k}": lambda m, _, given=given, words=words: do.of_words(m).encode(*given, is_pretokenized=words)
+        f"encode {k}": lambda m, given=given, words=words: do.of_words(m).encode(*given, is_pretokenized=words)
         for k, (given, words) in enumerate(
             (
                 ([[["my", "name"]]], False),
@@ -79,19 +77,16 @@ STEPS: dict[str, Callable[[Any, Path], Any]] = {
             )
         )
     },
-    "encode in threads": lambda m, _: do.at_once(m),
-    "a tour": lambda m, _: do.toured(m),
-    "parts change meanwhile": lambda m, _: do.while_parts_change(m),
-    **{f"decoder: {name}": lambda m, _, given=given: do.decoded(m, *given) for name, given in DECODERS.items()},
-    **{f"encoding: {name}": lambda m, _, call=call: do.part(m, call) for name, call in ENCODING.items()},
-    "encodings merged": lambda m, _: do.merged(m),
-    "files": do.saved,
+    "parts change meanwhile": do.while_parts_change,
+    **{f"decoder: {name}": lambda m, given=given: do.decoded(m, *given) for name, given in DECODERS.items()},
+    **{f"encoding: {name}": lambda m, call=call: do.part(m, call) for name, call in ENCODING.items()},
+    "encodings merged": do.merged,
 }
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_a_program_gets_the_same_answers(name: str, tmp_path: Path) -> None:
+def test_a_program_gets_the_same_answers(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OlderUnicode)
-        theirs, ours = (outcome(lambda m: STEPS[name](m, tmp_path), m) for m in (tokenizers, hf))
+        theirs, ours = (outcome(STEPS[name], m) for m in (tokenizers, hf))
     assert not differs(ours, theirs), (ours, theirs)

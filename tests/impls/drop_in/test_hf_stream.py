@@ -7,21 +7,15 @@ from random import Random
 from typing import Any
 
 import pytest
-from hf_calls import BYTE_LEVEL, both
-from tokenizer_json_shapes import FALL_BACK, LLAMA, MARKS_REMOVED, Document, a_file, added, chain, metaspace, texts
+from hf_calls import BYTE_LEVEL, MARKS_FILE, both
+from tokenizer_json_shapes import FALL_BACK, MARKS_REMOVED, Document, a_file, added, metaspace, texts
 from tokenizers.decoders import DecodeStream as LibraryStream
 
 from impls.drop_in import hf
 
 DOCUMENTS: dict[str, Document] = {
     "bytes": a_file("bytes", added_tokens=added("bytes"), decoder=BYTE_LEVEL),
-    "marks": a_file(
-        "chars",
-        FALL_BACK,
-        added_tokens=added("chars"),
-        normalizer=chain(*LLAMA),
-        decoder={"type": "Sequence", "decoders": MARKS_REMOVED},
-    ),
+    "marks": MARKS_FILE,
     "marks, no prefix": a_file("chars", FALL_BACK, decoder={"type": "Sequence", "decoders": MARKS_REMOVED[:3]}),
     "none": a_file("chars"),
     "Metaspace": a_file("chars", decoder=metaspace("always")),
