@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
+from random_models import BYTES, random_ranks
 
 import impls
 from impls import Model, TrainingSpec, Unsupported
@@ -15,7 +16,6 @@ from impls.bytelevel import ByteLevel
 from impls.compiled import Compiled
 from impls.naive import Naive
 
-BYTES = [bytes([byte]) for byte in range(256)]
 TEXT = "the cat's hat sat; kedi paspasın üstünde 日本語 oturdu  12345\n\n"
 
 
@@ -25,18 +25,11 @@ def trained() -> Model:
     return impls.get("priority").train_model([TEXT, "the cat sat on the mat", "kedi kediyi gördü"] * 2, spec)
 
 
-def rank_file(rng: random.Random) -> Model:
-    tokens = {bytes(rng.choice(b"abcd \xc3\xa9") for _ in range(rng.choice([2, 2, 3, 3, 4, 6]))) for _ in range(50)}
-    ids = BYTES + sorted(tokens, key=lambda token: rng.random())
-    rng.shuffle(ids)
-    return Model(tokens=tuple(ids), merge_rule="concatenation", pattern=rng.choice(["gpt2", ()]))
-
-
 @pytest.mark.parametrize("kind", ["rank file", "trained"])
 def test_bytelevel_leaves_out_what_naive_leaves_out(kind: str, trained: Model) -> None:
     rng = random.Random(kind)
     for _ in range(12):
-        model = rank_file(rng) if kind == "rank file" else trained
+        model = random_ranks(rng) if kind == "rank file" else trained
         other, reference = ByteLevel(model), Naive(model)
         for _ in range(20):
             text = "".join(rng.choice("aaabbcd  é1\n'") for _ in range(rng.choice([0, 1, 3, 9, 30, 90])))

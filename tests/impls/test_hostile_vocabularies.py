@@ -9,12 +9,12 @@ import random
 from pathlib import Path
 
 import pytest
+from random_models import BYTES
 
 import impls
 from impls import Model, Unsupported
 from impls.formats import load, save
 
-BYTES = [bytes([byte]) for byte in range(256)]
 OWN = ["naive", "greedy", "wordcount", "priority", "bytelevel", "backtracking", "compiled"]
 LIBRARIES = ["tiktoken", "tokenizers", "sentencepiece"]
 LARGEST_ID = 2**31 - 1

@@ -7,12 +7,11 @@ import pickle
 from typing import Any
 
 import pytest
+from random_models import BYTES
 
 import impls
 from impls import InvalidModel, Model, TrainingSpec
 from impls.core.model.derivations import recovered_merges
-
-BYTES = tuple(bytes([byte]) for byte in range(256))
 
 
 @pytest.mark.parametrize(
@@ -82,17 +81,12 @@ def test_a_copy_in_another_process_is_the_same_model() -> None:
 def test_the_digest_changes_with_the_content() -> None:
     model = Model(tokens=(*BYTES, b"ab", b"bc"), merges=((97, 98), (98, 99)))
     others = [
-        model.with_(merges=((98, 99), (97, 98))),
-        model.with_(merge_counts=(2, 1)),
-        model.with_(tokens=(*BYTES, b"bc", b"ab")),
-        model.with_(tokens=(*BYTES, b"ab", b"bc", None, b"x1")),
-        model.with_(special_tokens={"<s>": 300}),
-        model.with_(added_tokens={"<s>": 300}),
-        model.with_(pattern=("gpt2",)),
-        model.with_(ignore_merges=True),
-        model.with_(normalization="nfc"),
+        model.with_(merges=((98, 99), (97, 98))), model.with_(merge_counts=(2, 1)),
+        model.with_(tokens=(*BYTES, b"bc", b"ab")), model.with_(tokens=(*BYTES, b"ab", b"bc", None, b"x1")),
+        model.with_(special_tokens={"<s>": 300}), model.with_(added_tokens={"<s>": 300}),
+        model.with_(pattern=("gpt2",)), model.with_(ignore_merges=True), model.with_(normalization="nfc"),
         model.with_(unknown="<unk>", unknown_id=300),
-    ]
+    ]  # fmt: skip
     assert len({other.digest for other in [model, *others]}) == len(others) + 1
     assert model.with_().digest == model.digest
 

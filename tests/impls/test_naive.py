@@ -8,19 +8,6 @@ from importlib import import_module
 import pytest
 
 import impls
-from impls import TrainingSpec
-
-
-def test_counting_overlaps_and_replacing_does_not() -> None:
-    model = impls.get("naive").train_model(["aaa", "aa"], TrainingSpec(vocab_size=257, pattern="none"))
-    assert model.merge_counts == (3,)
-    tokenizer = impls.load("naive", model)
-    assert tokenizer.encode("aaa") == [256, 97]
-
-
-def test_no_pair_spans_two_pieces_or_two_texts() -> None:
-    spaced = impls.get("naive").train_model(["a b a b"], TrainingSpec(vocab_size=300, pattern=r"(?s:.)"))
-    assert spaced.merges == ()
 
 
 @pytest.mark.parametrize("module", ["impls", "impls.core.text.text", "impls.core.training"])

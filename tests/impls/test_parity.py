@@ -4,48 +4,28 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from itertools import pairwise
 
 import pytest
-from literal_training import random_corpus, random_spec, replaced
+from literal_training import Merge, Symbol, chosen, random_corpus, random_spec, replaced
 
 import impls
 from impls import BPEError, TrainingSpec
-from impls.core.training import base_symbols, corpus_pieces, first_base_id, may_become_token, piece_symbols
+from impls.core.training import base_symbols, corpus_pieces, first_base_id, piece_symbols
 from impls.parity import train_parity_aware
 
 TIES = ["smallest", "first", "largest", "shortest"]
-Corpus = list[list[tuple[bytes, int]]]
 
 
-def symbols_of(texts: list[str], spec: TrainingSpec) -> Corpus:
+def symbols_of(texts: list[str], spec: TrainingSpec) -> list[list[Symbol]]:
     return [[(symbol, 0) for symbol in piece_symbols(piece, spec)] for piece in corpus_pieces(texts, spec)]
 
 
-def merged(corpus: Corpus, pair: tuple[bytes, bytes]) -> Corpus:
+def merged(corpus: list[list[Symbol]], pair: Merge) -> list[list[Symbol]]:
     return [list(replaced(word, pair)) for word in corpus]
 
 
-def n_tokens(corpus: Corpus) -> int:
+def n_tokens(corpus: list[list[Symbol]]) -> int:
     return sum(map(len, corpus))
-
-
-def chosen_by(corpus: Corpus, spec: TrainingSpec, order: list[bytes]) -> tuple[tuple[bytes, bytes], int] | None:
-    """The most frequent pair of one language, of equals by the rule, and its count."""
-    counts = Counter(pair for word in corpus for pair in pairwise(symbol for symbol, _ in word))
-    allowed = [pair for pair in counts if may_become_token(pair[0] + pair[1], spec)]
-    top = max((counts[pair] for pair in allowed), default=0)
-    if top < spec.min_count:
-        return None
-    tied = [pair for pair in allowed if counts[pair] == top]  # in the order they first occur
-    if spec.ties == "largest":
-        tied.sort(reverse=True)
-    elif spec.ties != "first":
-        tied.sort(key=lambda pair: (order.index(pair[0]), order.index(pair[1])))
-        if spec.ties == "shortest":
-            size = len if spec.alphabet == "bytes" else lambda token: len(token.decode())
-            tied.sort(key=lambda pair: (size(pair[0] + pair[1]), pair[0] + pair[1]))
-    return tied[0], top
 
 
 @pytest.mark.parametrize("ties", TIES)
@@ -67,14 +47,14 @@ def test_every_merge_is_chosen_by_the_language_that_is_compressed_least(alphabet
         units = {name: n_tokens(corpus) if dev is None else 4 for name, corpus in measured.items()}
         reserved = len(spec.special_tokens) + (spec.unknown is not None)
         budget = min(spec.vocab_size - n_base - reserved, 1000 if spec.max_merges is None else spec.max_merges)
-        expected: list[tuple[bytes, bytes]] = []
+        expected: list[Merge] = []
         counts: list[int] = []
         while len(expected) < budget:
             rates = {name: units[name] / n_tokens(corpus) for name, corpus in measured.items()}
             found = [
                 (name, best)
                 for name in sorted(rates, key=rates.__getitem__)
-                if (best := chosen_by(corpora[name], spec, order)) is not None
+                if (best := chosen(corpora[name], spec, order)) is not None
             ]
             if not found:
                 break

@@ -11,16 +11,8 @@ from impls.core.model.model import Model
 from impls.priority import Priority
 
 WORDS = [
-    "the cat",
-    "kedi paspasın üstünde",
-    "日本語の日本",
-    "  \n\n x",
-    "it'll",
-    "",
-    "naïve café",
-    "\U0001f389!",
-    "12345",
-]
+    "the cat", "kedi paspasın üstünde", "日本語の日本", "  \n\n x", "it'll", "", "naïve café", "\U0001f389!", "12345",
+]  # fmt: skip
 
 
 def texts_of(n_texts: int, repeat: int = 9) -> list[str]:

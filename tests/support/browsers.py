@@ -35,6 +35,7 @@ class Watched:
         self.requests: list[str] = []
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
         page.on("request", lambda request: self.requests.append(request.url))
 
 

@@ -55,6 +55,4 @@ class Document(HTMLParser):
 def view_data(html: str) -> dict[str, Any]:
     """The data that the explorer of a page reads."""
     match = re.search(r'<script type="application/json" id="view-data">(.*?)</script>', html, re.DOTALL)
-    assert match is not None
-    data: dict[str, Any] = json.loads(match[1])
-    return data
+    return json.loads(match[1])

@@ -38,43 +38,45 @@ def literally(
             offset += len(symbol)
     for merge in known:
         corpus = [list(replaced(symbols, merge)) for symbols in corpus]
-    reserved = {text.encode() for text in (*spec.special_tokens, spec.unknown) if text is not None}
     budget = spec.vocab_size - len(base) - len(spec.special_tokens) - (spec.unknown is not None) - len(known)
     if spec.max_merges is not None:
         budget = min(budget, spec.max_merges - len(known))
     merges: list[Merge] = []
     counts: list[int] = []
-    while len(merges) < budget:
-        occurrences: dict[tuple[bytes, bytes], list[int]] = {}
-        for piece_of_corpus in corpus:
-            for (left, at), (right, _) in pairwise(piece_of_corpus):
-                occurrences.setdefault((left, right), []).append(at)
-
-        def allowed(pair: tuple[bytes, bytes]) -> bool:
-            joined = pair[0] + pair[1]
-            short_enough = spec.max_token_bytes is None or len(joined) <= spec.max_token_bytes
-            return joined not in reserved and short_enough and len(occurrences[pair]) >= spec.min_count  # noqa: B023
-
-        candidates = [pair for pair in occurrences if allowed(pair)]
-        if not candidates:
-            break
-        top = max(len(occurrences[pair]) for pair in candidates)
-        tied = [pair for pair in candidates if len(occurrences[pair]) == top]
-        if spec.ties == "first":
-            best = min(tied, key=lambda pair: min(occurrences[pair]))
-        elif spec.ties == "largest":
-            best = sorted(tied)[-1]
-        else:
-            tied.sort(key=lambda pair: (order.index(pair[0]), order.index(pair[1])))
-            if spec.ties == "shortest":
-                tied.sort(key=lambda pair: pair[0] + pair[1])
-                tied.sort(key=lambda pair: len(characters(pair[0] + pair[1], spec)))
-            best = tied[0]
-        merges.append(best)
-        counts.append(top)
-        order.append(best[0] + best[1])
-        corpus = [list(replaced(symbols, best)) for symbols in corpus]
+    while len(merges) < budget and (best := chosen(corpus, spec, order)) is not None:
+        merges.append(best[0])
+        counts.append(best[1])
+        order.append(best[0][0] + best[0][1])
+        corpus = [list(replaced(symbols, best[0])) for symbols in corpus]
     return merges, counts
+
+
+def chosen(corpus: list[list[Symbol]], spec: TrainingSpec, order: list[bytes]) -> tuple[Merge, int] | None:
+    """Return the pair to merge next and its count; `order` are the symbols by their ids."""
+    reserved = {text.encode() for text in (*spec.special_tokens, spec.unknown) if text is not None}
+    occurrences: dict[Merge, list[int]] = {}
+    for symbols in corpus:
+        for (left, at), (right, _) in pairwise(symbols):
+            occurrences.setdefault((left, right), []).append(at)
+
+    def allowed(pair: Merge) -> bool:
+        joined = pair[0] + pair[1]
+        short_enough = spec.max_token_bytes is None or len(joined) <= spec.max_token_bytes
+        return joined not in reserved and short_enough and len(occurrences[pair]) >= spec.min_count
+
+    candidates = [pair for pair in occurrences if allowed(pair)]
+    top = max((len(occurrences[pair]) for pair in candidates), default=0)
+    tied = [pair for pair in candidates if len(occurrences[pair]) == top]
+    if spec.ties == "first":
+        tied.sort(key=lambda pair: min(occurrences[pair]))
+    elif spec.ties == "largest":
+        tied.sort(reverse=True)
+    else:
+        tied.sort(key=lambda pair: (order.index(pair[0]), order.index(pair[1])))
+        if spec.ties == "shortest":
+            tied.sort(key=lambda pair: pair[0] + pair[1])
+            tied.sort(key=lambda pair: len(characters(pair[0] + pair[1], spec)))
+    return (tied[0], top) if tied else None
 
 
 def characters(token: bytes, spec: TrainingSpec) -> bytes | str:
@@ -99,7 +101,7 @@ def random_corpus(chance: random.Random) -> list[str]:
 def random_spec(chance: random.Random, ties: str, alphabet: str, texts: list[str]) -> TrainingSpec:
     optional: dict[str, Any] = {
         "min_count": chance.choice([1, 1, 2, 3]),
-        "max_merges": chance.choice([None, None, 4]),
+        "max_merges": chance.choice([None, None, None, 4, 4, 0]),
         "max_token_bytes": chance.choice([None, None, 2, 5]),
         "special_tokens": chance.choice([(), ("<s>", "ab"), ("aa",)]),
         "special_ids": chance.choice(["first", "last"]),

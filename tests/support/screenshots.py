@@ -29,7 +29,6 @@ def playground(page: Page) -> bytes:
     """Return the playground with three columns as a PNG."""
     command = [sys.executable, "-m", "harness", "play", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
-        assert server.stdout is not None
         try:
             state = json.dumps({"text": TEXT, "columns": COLUMNS, "price": 2.5}).encode()
             page.goto(f"{server.stdout.readline().strip()}#{base64.urlsafe_b64encode(state).decode().rstrip('=')}")
@@ -51,7 +50,6 @@ def report(page: Page) -> bytes:
         subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
         page.goto(path.as_uri())
         place = page.get_by_role("heading", name="Speed by workload").bounding_box()
-        assert place is not None
         clip = {"x": 0, "y": place["y"] - 16, "width": WIDTH, "height": 760}
         return page.screenshot(full_page=True, clip=clip)  # type: ignore[arg-type]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from random_models import BYTES, random_merges, random_ranks
 
 import impls
 from impls.compiled import Compiled
@@ -12,44 +13,14 @@ from impls.compiled.layout import MOST_SMALL
 from impls.core.model.model import Model
 from impls.priority import Priority
 
-BYTES = [bytes([byte]) for byte in range(256)]
-LETTERS = b"abcd \xc3\xa9"
 WINDOW = 4096
 """Size of the windows a long piece is merged in."""
 
 
-def random_rank_file(rng: random.Random) -> Model:
-    """Return a vocabulary of random strings: many tokens cannot be made from lower ranks, or not at all."""
-    tokens = set()
-    while len(tokens) < 60:
-        tokens.add(bytes(rng.choice(LETTERS) for _ in range(rng.choice([2, 2, 2, 3, 3, 4, 5, 9, 18]))))
-    ids = BYTES + sorted(tokens, key=lambda token: rng.random())
-    if rng.random() < 0.5:
-        rng.shuffle(ids)
-    return Model(tokens=tuple(ids), merge_rule="concatenation", pattern=rng.choice(["gpt2", ()]))
-
-
 def random_pairs(rng: random.Random, *, monotone: bool) -> Model:
     """Return random merges; without `monotone` in any order, with tokens that several merges make."""
-    tokens = list(BYTES)
-    known = set(tokens)
-    merges: list[tuple[int, int]] = []
-    wanted = [tokens.index(bytes([byte])) for byte in LETTERS]
-    while len(merges) < 60:
-        left, right = rng.choice(wanted), rng.choice(wanted)
-        joined = tokens[left] + tokens[right]
-        if (left, right) in merges or (monotone and joined in known) or len(joined) > 30:
-            continue
-        if joined not in known:
-            known.add(joined)
-            tokens.append(joined)
-            wanted.append(len(tokens) - 1)
-        merges.append((left, right))
-    if not monotone:
-        rng.shuffle(merges)
-    pattern = rng.choice(["gpt2", "cl100k", ()])
-    model = Model(tokens=tuple(tokens), merges=tuple(merges), pattern=pattern)
-    return model.with_(ignore_merges=rng.random() < 0.3)
+    pattern, ignoring = rng.choice(["gpt2", "cl100k", ()]), rng.random() < 0.3
+    return random_merges(rng, 90, once=monotone, shuffled=not monotone, pattern=pattern).with_(ignore_merges=ignoring)
 
 
 def short_texts(rng: random.Random) -> list[str]:
@@ -85,7 +56,7 @@ def long_texts(rng: random.Random) -> list[str]:
 def test_random_models_encode_as_priority_does(kind: str, fuzz: int) -> None:
     rng = random.Random(kind)
     for number in range(30 * fuzz):
-        model = random_rank_file(rng) if kind == "rank file" else random_pairs(rng, monotone=kind == "monotone")
+        model = random_ranks(rng) if kind == "rank file" else random_pairs(rng, monotone=kind == "monotone")
         texts = short_texts(rng) if number % 3 else [*words_of_every_length(rng), *after_many_symbols(rng)]
         for each in (model, model.with_(pattern=())):
             fast, reference = Compiled(each), Priority(each)
@@ -117,7 +88,7 @@ def test_tokens_as_long_as_a_window_and_longer(longest: int) -> None:
 
 
 def test_a_pattern_that_leaves_text_out_raises_as_the_others_do() -> None:
-    model = Model(tokens=tuple(BYTES), pattern=("a+|b",))
+    model = Model(tokens=BYTES, pattern=("a+|b",))
     assert Compiled(model).encode("aab") == [97, 97, 98]
     with pytest.raises(impls.InvalidPattern, match="leaves out"):
         Compiled(model).encode("aac")
@@ -131,7 +102,7 @@ def test_a_model_with_everything_unusual_encodes_as_priority_does(
     monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", boundary)
     rng = random.Random(2)
     unusual = Model(
-        tokens=(None,) * 100 + random_rank_file(rng).tokens,
+        tokens=(None,) * 100 + random_ranks(rng).tokens,
         merge_rule="concatenation",
         pattern=(r"\p{N}{1,3}|\P{N}+", r"[日本]+|[^日本]+", r"[^\s\p{L}\p{N}]?\p{L}+|\s+|[\s\S]"),
         special_tokens={"<s>": 3, "<s>a": 4, "<e\u0301>": 8},

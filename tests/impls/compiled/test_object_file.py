@@ -72,7 +72,6 @@ def kept_file(object_file: str) -> Path:
 def kept_image(object_file: str) -> bytes:
     kernel_address(next(iter(exported(object_file))))  # compiles it where need be
     kept = read_checked(kept_file(object_file))
-    assert kept is not None
     return kept.tobytes()
 
 
@@ -99,14 +98,11 @@ def test_of_two_processes_that_start_at_once_one_compiles(
     start: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
     with start("wait", tmp_path / "cache") as killed:
-        assert killed.stdout is not None
         assert killed.stdout.readline() == COMPILED
         killed.kill()  # the system frees its lock
     with start("wait", tmp_path / "cache") as first:
-        assert first.stdout is not None
         assert first.stdout.readline() == COMPILED
         with start("go", tmp_path / "cache") as second:
-            assert second.stderr is not None
             assert f"waiting for kernels that process {first.pid} compiles" in second.stderr.readline()
             with start("hurry", tmp_path / "cache") as hurried:
                 assert hurried.communicate(timeout=60)[0] == f"{COMPILED}done\n"

@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from literal_training import replaced
 
 import impls
 from impls.compiled import Compiled, layout
@@ -18,22 +19,17 @@ CHARACTERS = [chr(code) for code in (*range(0x4E00, 0x4E50, 3), *range(0x3041, 0
 def random_model(rng: random.Random, letters: list[str]) -> Model:
     """Return a model with merges of neighbours found in a text, wherever its characters begin and end."""
     text = "".join(rng.choices(letters, k=400)).encode()
-    symbols = [bytes([byte]) for byte in text]
+    symbols = [(bytes([byte]), 0) for byte in text]
     tokens = [bytes([byte]) for byte in range(256)]
     merges = []
     for _ in range(120):
         at = rng.randrange(len(symbols) - 1)
-        left, right = symbols[at], symbols[at + 1]
+        left, right = symbols[at][0], symbols[at + 1][0]
         if left + right in tokens:
             continue
         merges.append((tokens.index(left), tokens.index(right)))
         tokens.append(left + right)
-        merged = []
-        while symbols:
-            merged.append(symbols.pop(0))
-            if merged[-1] == left and symbols[:1] == [right]:
-                merged[-1] += symbols.pop(0)
-        symbols = merged
+        symbols = list(replaced(symbols, (left, right)))
     if not any(token[0] & 0xC0 == 0x80 and len(token) > 2 for token in tokens):
         return random_model(rng, letters)  # none begins inside a character
     return Model(tokens=tuple(tokens), merges=tuple(merges), pattern="cl100k")

@@ -7,14 +7,13 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from random_models import BYTES
 
 import impls
 from impls import Model
 from impls.compiled import Compiled, tables
 from impls.compiled.codegen import build
 from impls.compiled.tables import model_digest, tables_of
-
-BYTES = tuple(bytes([byte]) for byte in range(256))
 
 
 def test_a_model_has_one_digest_however_it_came_about_and_another_when_it_differs() -> None:

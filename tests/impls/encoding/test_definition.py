@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from random_models import random_merges
 from runnable import exact_over
 
 import impls
@@ -65,29 +66,13 @@ def test_backtracking_refuses_a_merge_that_makes_a_symbol(hand_made) -> None:
         impls.load("backtracking", hand_made("a+b", extra="a b ab", end_of_word="b"))
 
 
-def random_merge_list(chance: random.Random, alphabet: str) -> Model:
-    """Random merges: unreachable tokens, several derivations, duplicates, sometimes out of order."""
-    tokens = [b"a", b"b", b"c"] if alphabet == "chars" else [bytes([byte]) for byte in range(256)]
-    parts = [tokens.index(token) for token in (b"a", b"b", b"c")]
-    merges = []
-    for _ in range(chance.choice((1, 3, 6, 9, 24))):
-        left, right = chance.choice(parts), chance.choice(parts)
-        if len(tokens[left] + tokens[right]) > 6:
-            continue
-        if tokens[left] + tokens[right] not in tokens:
-            tokens.append(tokens[left] + tokens[right])
-            parts.append(len(tokens) - 1)
-        merges.append((left, right))
-    if chance.random() < 0.2:
-        chance.shuffle(merges)
-    return Model(tokens=tuple(tokens), merges=tuple(merges), alphabet=alphabet)  # type: ignore[arg-type]
-
-
 def test_random_models(fuzz: int) -> None:
     """Models over bytes and characters, of listed pairs and of ranks, regular or not, 20 texts each."""
     chance, ran = random.Random(21), Counter[str]()
     for _ in range(40 * fuzz):
-        pairs = random_merge_list(chance, chance.choice(["bytes", "chars"]))
+        n, alphabet = chance.choice((1, 3, 6, 9, 24)), chance.choice(["bytes", "chars"])
+        how: dict[str, Any] = {"longest": 6, "shuffled": chance.random() < 0.2, "alphabet": alphabet}
+        pairs = random_merges(chance, n, (b"a", b"b", b"c"), **how)
         tokens = sorted(pairs.tokens, key=lambda token: (len(token or b"") > 1, chance.random()))
         for model in (pairs, pairs.with_(tokens=tuple(tokens), merges=(), merge_rule="concatenation")):
             texts = ["".join(chance.choices("abc"[: chance.randint(1, 3)], k=chance.randint(1, 14))) for _ in range(20)]

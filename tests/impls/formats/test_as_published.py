@@ -49,8 +49,7 @@ def small_file(added: list[Document], bpe: Document | None = None, **fields: Any
 
 
 def ids_of_the_library(document: Document, text: str) -> list[int]:
-    ids: list[int] = Tokenizer.from_str(json.dumps(document)).encode(text, add_special_tokens=False).ids
-    return ids
+    return Tokenizer.from_str(json.dumps(document)).encode(text, add_special_tokens=False).ids
 
 
 A = token("a", 1, special=False, normalized=False)

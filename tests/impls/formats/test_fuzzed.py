@@ -51,7 +51,7 @@ def mutated(content: bytes, rng: random.Random) -> bytes:
         if content[:1] in b"{[" and rng.random() < 0.7:
             content = _mutated_json(content, rng)
         else:
-            content = _mutated_bytes(content, rng) if rng.random() < 0.5 else _mutated_lines(content, rng)
+            content = _mutated_bytes(content, rng)
     return content
 
 
@@ -65,25 +65,6 @@ def _mutated_bytes(content: bytes, rng: random.Random) -> bytes:
         content[:at] + rng.choice(odd) + content[at:],
         content[:at] + content[at:end][:2000] + content[at:],
     ))  # fmt: skip
-
-
-def _mutated_lines(content: bytes, rng: random.Random) -> bytes:
-    lines = content.split(b"\n")
-    k, other = rng.randrange(len(lines)), rng.randrange(len(lines))
-    fields = lines[k].split(b" ")
-    match rng.randrange(5):
-        case 0:
-            lines[k], lines[other] = lines[other], lines[k]
-        case 1:
-            lines.insert(k, lines[other])
-        case 2:
-            del lines[k]
-        case 3:
-            lines[k] = b" ".join(rng.sample(fields, len(fields)))
-        case _:
-            fields[rng.randrange(len(fields))] = rng.choice((b"", b"-1", b"0", b"1e9", b"99999999999", b"a", b"\xc3"))
-            lines[k] = b" ".join(fields)
-    return b"\n".join(lines)
 
 
 def _mutated_json(content: bytes, rng: random.Random) -> bytes:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from random_models import BYTES
 
 from impls import InvalidFile, Model
 from impls.core.cache import write_checked
@@ -21,8 +22,6 @@ from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.drop_in import hf
 from impls.formats import DropoutIgnored, PatternAssumed, load, own, parse_cache, save, tiktoken_ranks
 from impls.formats.tokenizer_json import reader
-
-BYTES = tuple(bytes([byte]) for byte in range(256))
 
 
 def models() -> dict[str, Model]:

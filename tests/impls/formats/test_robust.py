@@ -54,15 +54,12 @@ def outcome_of(
     path.write_bytes(good["tokenizer.json"])
     command = [sys.executable, "-c", _PROGRAM, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
         stdin, stdout = process.stdin, process.stdout
 
         def ask(path: Path) -> list[str]:
             stdin.write(json.dumps(str(path)) + "\n")
             stdin.flush()
-            reason: list[str] = json.loads(stdout.readline())
-            return reason
+            return json.loads(stdout.readline())
 
         yield ask
 

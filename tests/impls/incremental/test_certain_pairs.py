@@ -14,21 +14,17 @@ from impls.operations.certain_cuts import pair_cuts_of
 
 _MOST_TEXTS = 4_000
 STAGED = [
-    ((r"\p{N}{1,3}|\P{N}+", r"\p{L}+|(?:(?!\p{L}+)[\s\S])+"), True),
-    ((r"[ab]+|[^ab]+", r"a+b?|[\s\S]"), True),
-    ((r"\s+|\S+", r"\p{L}+|[^\p{L}]"), True),
-    ((r"ab|(?:(?!ab)[\s\S])+",), False),
-    ((r"(?:a(?=b)|b)+|[\s\S]", r"ba|[\s\S]"), True),
-    ((r"[\s\S]{1,3}", r"\p{L}+|\P{L}+"), False),
+    ((r"\p{N}{1,3}|\P{N}+", r"\p{L}+|(?:(?!\p{L}+)[\s\S])+"), True), ((r"[ab]+|[^ab]+", r"a+b?|[\s\S]"), True),
+    ((r"\s+|\S+", r"\p{L}+|[^\p{L}]"), True), ((r"ab|(?:(?!ab)[\s\S])+",), False),
+    ((r"(?:a(?=b)|b)+|[\s\S]", r"ba|[\s\S]"), True), ((r"[\s\S]{1,3}", r"\p{L}+|\P{L}+"), False),
     ((r"\p{L}+|(?:(?!\p{L}+)[\s\S])+", r" ?[^ ]+| +"), False),
-]
+]  # fmt: skip
 """Stages before one that separates, and whether they pass its cuts: not those that count, nor those with gaps."""
 
 
 def representatives(stages: tuple[str, ...]) -> list[str]:
     """One character of each class, of all stages together."""
     pairs = pair_cuts_of(stages)
-    assert pairs is not None
     found: dict[tuple[int, ...], str] = {}
     likely = "a b1 \n\r\t'.s!日/X_é\u0301lrvemtdſ\u00a0½ǅʰ"
     codes = [*map(ord, likely), *range(0x3000), *range(0x3000, N_CODE_POINTS, 37)]
@@ -41,7 +37,6 @@ def representatives(stages: tuple[str, ...]) -> list[str]:
 def check(stages: tuple[str, ...], text: str) -> int:
     """Assert that all cuts called certain change no piece; return how many there are."""
     pairs, splitter = pair_cuts_of(stages), Splitter(stages)
-    assert pairs is not None
     whole, n_found = splitter.split(text), 0
     for place, (before, after) in enumerate(pairwise(text), 1):
         if pairs.separates(before, after):

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from growing_texts import fresh
+from sentencepiece_models import pieces_model
 
 import impls
 from impls import Model, TrainingSpec
@@ -20,7 +21,6 @@ from impls.core.text.normal_borders import NormalBorders, is_independent_of_next
 from impls.core.text.normal_forms import normal_form
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import NAMED
-from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.interface import Tokenizer
 from impls.operations.incremental import Incremental
 
@@ -41,20 +41,9 @@ def specials(*texts: str) -> dict[str, int]:
     return dict(zip(texts, count(800), strict=False))
 
 
-def sentencepiece(**rules: Any) -> Model:
+def sentencepiece(**fields: Any) -> Model:
     """Marks and a few letters, merges of marks and "a", and bytes or an unknown token for all else."""
-    texts = ["▁", "a", "e", "x", "▁a", "▁▁", "ae"]
-    ids = {text: i for i, text in enumerate(texts, 1)}
-    byte_ids = range(len(texts) + 1, len(texts) + 257) if rules.pop("by_bytes", True) else ()
-    whole = [(text, ids[text]) for text in rules.pop("user_defined", ())]
-    return Model(
-        tokens=(None, *(text.encode() for text in texts), *[None] * len(byte_ids)),
-        merges=[(ids["▁"], ids["a"]), (ids["▁"], ids["▁"]), (ids["a"], ids["e"])],
-        alphabet="chars",
-        unknown="<unk>",
-        unknown_id=0,
-        sentencepiece=SentencePieceRules(byte_ids=tuple(byte_ids), user_defined_ids=[i for _, i in whole], **rules),
-    )
+    return pieces_model("▁ a e x ▁a ▁▁ ae", "▁+a ▁+▁ a+e", **fields)
 
 
 WORDS = r"\s|\p{L}+|[^\s\p{L}]+"
@@ -80,7 +69,7 @@ CASES: dict[str, tuple[Callable[[], Model], Sequence[str], dict[str, Any]]] = {
         lambda: bytes_model("gpt2", special_tokens=specials("👍a b")), SURROGATES, {}
     ),
     "surrogates by characters": (lambda: sentencepiece(dummy_prefix="never"), SURROGATES, {}),
-    "surrogates by unknown characters": (lambda: sentencepiece(by_bytes=False), SURROGATES, {}),
+    "surrogates by unknown characters": (lambda: sentencepiece(byte_tokens=()), SURROGATES, {}),
     **{
         form: (
             lambda form=form: bytes_model("[=<]+|[^=<]+", normalization=form),  # type: ignore[misc]
@@ -100,7 +89,7 @@ CASES: dict[str, tuple[Callable[[], Model], Sequence[str], dict[str, Any]]] = {
     "stripped, then a prefix": (
         lambda: sentencepiece().with_(normalization="strip-left"), ["a", " ", "▁", "e", "\t"], {}
     ),
-    "unknown characters": (lambda: sentencepiece(by_bytes=False), ["a", " ", "y", "z", "e"], {}),
+    "unknown characters": (lambda: sentencepiece(byte_tokens=()), ["a", " ", "y", "z", "e"], {}),
 }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from random_models import BYTES
 
 import impls
 from impls import Model, Tokenizer
@@ -15,7 +16,6 @@ from impls.operations.batches import joined
 from impls.plugin import wrap
 
 ORDINARY = impls.train("priority", ["abab b a ab"], impls.TrainingSpec(vocab_size=259)).model
-BYTES = tuple(bytes([byte]) for byte in range(256))
 PLAIN = Model(tokens=BYTES)
 SPECIAL = Model(tokens=BYTES, special_tokens={"<s>": 256, "<s>+": 257})
 ADDED = Model(tokens=BYTES, special_tokens={"<s>": 256}, added_tokens={"<a>": 258})

@@ -11,11 +11,12 @@ import pytest
 import tokenizers
 from foreign import foreign
 from runnable import exact_over
+from sentencepiece_models import pieces_model
 from tiktoken_calls import WORDS
 
 import impls
 from impls import Model, SpecialToken, TrainingSpec, UnknownSymbol, Unsupported
-from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules
+from impls.core.text.sentencepiece_rules import SPACE_MARK
 from impls.core.text.stages import DROPS_MATCHES
 from impls.core.text.text import repair_surrogates
 from impls.formats.tokenizer_json.writer import write_compact
@@ -39,23 +40,10 @@ def over_characters(**fields: Any) -> Model:
     return impls.train("naive", [TEXT], spec).model
 
 
-def pieces(*, unknown: str | None = "<unk>", spelled: bool = True, **rules: Any) -> Model:
+def pieces(**fields: Any) -> Model:
     """A SentencePiece model; most characters are spelled in bytes, or unknown."""
-    texts = ["▁", "▁▁", "h", "e", "l", "o", "he", "ll", "▁he", "llo", "▁hello", "a", "é", "가", "▁[x]", "[x]"]
-    texts += [letter for letter in "[x]" if letter not in texts]
-    tokens: list[bytes | None] = [None, None, *(text.encode() for text in texts)]
-    byte_ids = tuple(range(len(tokens), len(tokens) + 256)) if spelled else ()
-    user_defined = (tokens.index(b"[x]"),) if rules.pop("user_defined", False) else ()
-    return Model(
-        tokens=(*tokens, *[None] * len(byte_ids)),
-        merge_rule="concatenation",
-        alphabet="chars",
-        special_tokens={"<s>": 0},
-        unknown=unknown,
-        unknown_id=None if unknown is None else 1,
-        sentencepiece=SentencePieceRules(byte_ids=byte_ids, user_defined_ids=user_defined, **rules),
-        normalization="nfc" if rules.get("remove_extra_spaces") else None,
-    )
+    model = pieces_model("▁ ▁▁ h e l o he ll ▁he llo ▁hello a é 가 ▁[x] [x] [ x ]", **fields)
+    return model.with_(normalization="nfc") if fields.get("remove_extra_spaces") else model
 
 
 FAMILIES = {
@@ -76,9 +64,9 @@ FAMILIES = {
     "first": pieces(dummy_prefix="first"),
     "never": pieces(dummy_prefix="never", escape_spaces=False),
     "extra spaces": pieces(remove_extra_spaces=True),
-    "user-defined": pieces(user_defined=True, remove_extra_spaces=True),
-    "unknown": pieces(spelled=False),
-    "unknown, each": pieces(spelled=False, fuse_unknown=False),
+    "user-defined": pieces(user_defined=["[x]"], remove_extra_spaces=True),
+    "unknown": pieces(byte_tokens=()),
+    "unknown, each": pieces(byte_tokens=(), fuse_unknown=False),
 }
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
@@ -211,8 +199,7 @@ def test_what_is_inserted_composed_or_replaced_is_where_the_library_says(model: 
 
 def spans_of(family: str, text: str, unit: Unit = "codepoint", **options: Any) -> list[list[int]]:
     tokenizer = impls.load("naive", FAMILIES[family])
-    spans: list[list[int]] = tokenizer.encode_with_offsets(text, unit=unit, **options)[1].tolist()
-    return spans
+    return tokenizer.encode_with_offsets(text, unit=unit, **options)[1].tolist()
 
 
 def test_tokens_inside_a_character_have_its_span() -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from random_models import BYTES
 
 import impls
 from impls import InvalidPattern, Model
@@ -20,7 +21,6 @@ NESTED = r"(?:(?:a{0,1000}){0,1000}){0,1000}b|[\s\S]"
 WRITTEN_OUT = r"(?:(?:(?:ab){1000}){1000}){1000}|[\s\S]"
 MANY_WAYS = "(?:" + "|".join("a" * length for length in range(1, 150)) + r")*b|[\s\S]"
 TEXT = "a" * 60 + "!"
-BYTES = tuple(bytes([byte]) for byte in range(256))
 OWN = ("naive", "greedy", "compiled")
 
 pytestmark = pytest.mark.timeout(60)

@@ -18,12 +18,9 @@ from impls.formats import load, save
 from impls.formats.tiktoken_ranks import ranks_of
 
 STAGES = [
-    (DROPS_REST + r"\p{L}+",),
-    (DROPS_REST + r"a|b+",),
-    (DROPS_MATCHES + r"\s",),
-    (DROPS_MATCHES + r"ab|ba",),
+    (DROPS_REST + r"\p{L}+",), (DROPS_REST + r"a|b+",), (DROPS_MATCHES + r"\s",), (DROPS_MATCHES + r"ab|ba",),
     (r"\s|\S+", DROPS_MATCHES + "a", DROPS_REST + "[^c]+"),
-]
+]  # fmt: skip
 IMPLEMENTATIONS = ["wordcount", "priority", "bytelevel", "compiled", "tokenizers", "sentencepiece"]
 
 

@@ -77,8 +77,7 @@ def answers(path: str) -> dict[str, object]:
     environment = os.environ | {"PYTHONPATH": path}
     said = subprocess.run([sys.executable, "-c", ANSWERS], env=environment, capture_output=True, text=True)
     assert said.returncode == 0, said.stderr
-    found: dict[str, object] = json.loads(said.stdout)
-    return found
+    return json.loads(said.stdout)
 
 
 @pytest.mark.needs("newer regex")

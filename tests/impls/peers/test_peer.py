@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from random_models import BYTES
 from sentencepiece import SentencePieceProcessor
 from sentencepiece_files import trained_file
 from tokenizers import Tokenizer as HuggingFace
@@ -30,7 +31,6 @@ from impls.production.libraries import environment, loading
 from impls.registry import peer_metadata, plugin
 
 TEXTS = ["low lower lowest newer wider İstanbul'da", "the cat sat on the mat  12½ 你好 def f(x):\n  return"]
-BYTES = tuple(bytes([byte]) for byte in range(256))
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from random_models import BYTES
 from sentencepiece_files import trained_file
 
 import impls
@@ -34,7 +35,6 @@ TEXTS = [
     *("abc", "bad cab's dad 1234\n\n  x", "şıırı <s> ab", "", "a\ud83d", "\ud83d\udc4d x"),
     *("".join(random.Random(seed).choices("abcde  \n'şı12.é語👍", k=30)) for seed in range(30)),
 ]
-BYTES = tuple(bytes([byte]) for byte in range(256))
 
 
 def _is_encoder(name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ import impls
 from impls import Model, TrainingSpec, UnknownId, Unsupported
 from impls.core.text.patterns import NAMED
 
-HandMade = Callable[..., Model]
 LIBRARIES = ["tiktoken", "tokenizers", "sentencepiece"]
 SPECIALS = ("<s>", "<s><s>", "ab")
 CHARACTERS = "abc dE'sılİğ\u0301 1½\n\t\r▁\u00a0\0中😀�"
@@ -94,7 +92,7 @@ def decoded(tokenizer: impls.Tokenizer, method: str, ids: list[int]) -> object:
 # --- what is not run -------------------------------------------------------------------------------------------------
 
 
-def test_what_a_library_cannot_run_is_refused_with_the_reason(hand_made: HandMade) -> None:
+def test_what_a_library_cannot_run_is_refused_with_the_reason(hand_made: Any) -> None:
     characters = trained(vocab_size=60, alphabet="chars")
     ends = trained(vocab_size=60, alphabet="chars", end_of_word="</w>")
     stages = trained().with_(pattern=("a+|[^a]+", "b+|[^b]+"))
@@ -121,7 +119,7 @@ def test_what_a_library_cannot_run_is_refused_with_the_reason(hand_made: HandMad
         assert reason in str(caught.value)
 
 
-def test_ranks_without_derivations_run_everywhere(hand_made: HandMade) -> None:
+def test_ranks_without_derivations_run_everywhere(hand_made: Any) -> None:
     model = hand_made("b+c a+b c+d ab+cd", alphabet="bytes", merge_rule="concatenation")
     own = impls.load("priority", model)
     for text in ("abcd", "xabcd", "abcdabcd", "abab cdcd"):

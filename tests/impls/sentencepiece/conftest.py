@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -61,46 +59,14 @@ class Trained:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-@cache
-def _trained(name: str) -> Trained:
-    options = _PLAIN | OPTIONS[name]
-    content = trained_file(CORPUS, **options)
-    return Trained(name, read(content), sentencepiece.SentencePieceProcessor(model_proto=content), options)
-
-
 @pytest.fixture(params=OPTIONS)
 def trained(request: pytest.FixtureRequest) -> Trained:
     """One model for each of `OPTIONS`."""
     return _trained(request.param)
 
 
-@pytest.fixture(scope="session")
-def trained_with() -> Callable[[str], Trained]:
-    """A function from a name of `OPTIONS` to its model."""
-    return _trained
-
-
-_PARTS = [
-    *"abcethlow .,1½İıé\u2581\n\t\u3000\u00a0\u200b\x00\x01😀\ufffd\u0301\u00a8Ａ", "  ", "    ", "the", "he c",
-    "<user>", " a  b", "ﬁ", "ﬃ", "e\u0301", "１２", "\u2581\u2581", "<unk>", "<s>", "[INST]", "<0x41>", "你好",
-]  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def random_texts() -> Callable[..., list[str]]:
-    """A function from a number and a seed to as many texts."""
-    return _random_texts
-
-
-def _random_texts(n: int, seed: int = 1) -> list[str]:
-    """`n` texts of parts that SentencePiece treats in its own ways, and of random characters."""
-    rng = random.Random(seed)
-    texts = ["", " ", "  ", "\u2581", "\u2581 ", " \u2581a", "\x01", " \x01 "]
-    while len(texts) < n:
-        size = rng.randrange(14)
-        if rng.random() < 0.7:
-            texts.append("".join(rng.choice(_PARTS) for _ in range(size)))
-        else:
-            text = "".join(chr(rng.randrange(rng.choice((0x80, 0x250, 0x3100, 0x11000)))) for _ in range(size))
-            texts.append(text.encode("utf-8", "replace").decode())
-    return texts[:n]
+@cache
+def _trained(name: str) -> Trained:
+    options = _PLAIN | OPTIONS[name]
+    content = trained_file(CORPUS, **options)
+    return Trained(name, read(content), sentencepiece.SentencePieceProcessor(model_proto=content), options)

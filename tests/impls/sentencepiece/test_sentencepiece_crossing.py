@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import tokenizers
+from sentencepiece_models import random_texts
 
 import impls
 from impls.formats import load, losses, save
 
-Texts = Callable[..., list[str]]
 
-
-def test_a_written_tokenizer_json_runs_there_and_is_read_again(
-    trained: Any, random_texts: Texts, tmp_path: Path
-) -> None:
+def test_a_written_tokenizer_json_runs_there_and_is_read_again(trained: Any, tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     save(trained.model, path, "tokenizer.json")
     theirs = tokenizers.Tokenizer.from_file(str(path))

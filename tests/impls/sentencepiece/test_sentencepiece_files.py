@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sentencepiece
 from sentencepiece_files import trained_file
+from sentencepiece_models import random_texts
 
 from impls import InvalidFile, Model, Unsupported
 from impls.formats import load, losses, save
 from impls.formats.protobuf import field
 from impls.formats.sentencepiece_model import write
 
-Texts = Callable[..., list[str]]
 
-
-def test_the_library_gives_the_same_ids_by_the_written_file(trained: Any, random_texts: Texts, tmp_path: Path) -> None:
+def test_the_library_gives_the_same_ids_by_the_written_file(trained: Any, tmp_path: Path) -> None:
     assert losses(trained.model, "sentencepiece") == []
     save(trained.model, tmp_path / "a.model", "sentencepiece")
     assert load(tmp_path / "a.model") == trained.model

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from growing_texts import follow
+from sentencepiece_models import random_texts
 
 import impls
 from impls.operations import incremental
@@ -16,7 +16,6 @@ from impls.operations import incremental
 def test_ids_are_those_of_a_fresh_encoding(
     trained: Any,
     implementation: str,
-    random_texts: Callable[..., list[str]],
     fuzz: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from sentencepiece_models import random_texts
 
 import impls
 from impls import InvalidModel, Model, UnknownSymbol, Unsupported
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 
-Texts = Callable[..., list[str]]
 EXACT = ("naive", "wordcount", "priority", "backtracking")
 
 
 @pytest.mark.parametrize("name", [*EXACT, "compiled", "tokenizers", "sentencepiece"])
-def test_ids_and_texts_are_the_librarys(name: str, trained: Any, random_texts: Texts, fuzz: int) -> None:
+def test_ids_and_texts_are_the_librarys(name: str, trained: Any, fuzz: int) -> None:
     theirs, ours = trained.library, impls.load(name, trained.model)
     texts = random_texts(250 * fuzz)
     expected = theirs.encode(texts)

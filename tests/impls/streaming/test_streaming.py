@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from foreign import foreign
 from prefixes import common_prefix
+from sentencepiece_models import pieces_model
 
 import impls
 from impls import Model, TrainingSpec
 from impls.core.text.decoder_steps import MARKS, STRIP
-from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.interface import Tokenizer
 from impls.plugin import wrap
 
@@ -28,33 +28,24 @@ END_OF_WORD = impls.train(
 ).model
 
 
-def pieces_model(missing: Sequence[int] = (), **rules: Any) -> Model:
-    """A SentencePiece model: two special tokens, marks, letters, and the byte tokens but the missing ones."""
-    tokens: list[bytes | None] = [None, None, *(text.encode() for text in ("▁", "▁a", "▁▁a", "a", "b", "ç", "▁▁"))]
-    byte_ids = [-1 if byte in missing else len(tokens) + byte for byte in range(256)]
-    return Model(
-        tokens=(*tokens, *[None] * 256),
-        merges=(),
-        alphabet="chars",
-        special_tokens={"<s>": 0},
-        unknown="<unk>",
-        unknown_id=1,
-        sentencepiece=SentencePieceRules(byte_ids=tuple(byte_ids), **rules),
-    )
+def pieces(**fields: Any) -> Model:
+    """A SentencePiece model: marks, letters, and byte tokens."""
+    return pieces_model("▁ ▁a ▁▁a a b ç ▁▁", "", **fields)
 
 
+FEW = {"byte_tokens": (*range(0x84), *range(0xC0, 256))}
 FAMILIES = {
     "bytes": BYTES,
     "bytes with unknown": BYTES.with_(unknown="<unk>", unknown_id=400, added_tokens={"[ç]": 401}),
     "end of word": END_OF_WORD,
-    "sentencepiece": pieces_model(),
-    "sentencepiece, extra spaces": pieces_model(remove_extra_spaces=True),
-    "runs of bytes": pieces_model().with_(decoder=f"{MARKS}+byte-fallback+fuse+{STRIP}"),
-    "runs of few bytes": pieces_model(range(0x84, 0xC0)).with_(decoder="byte-fallback+fuse"),
-    "no decoder": pieces_model().with_(decoder="spaces"),
+    "sentencepiece": pieces(),
+    "sentencepiece, extra spaces": pieces(remove_extra_spaces=True),
+    "runs of bytes": pieces().with_(decoder=f"{MARKS}+byte-fallback+fuse+{STRIP}"),
+    "runs of few bytes": pieces(**FEW).with_(decoder="byte-fallback+fuse"),
+    "no decoder": pieces().with_(decoder="spaces"),
     "ends of words": END_OF_WORD.with_(decoder='suffix("</w>")'),
-    "sentencepiece, no prefix": pieces_model(dummy_prefix="never"),
-    "sentencepiece, few bytes": pieces_model(range(0x84, 0xC0)),
+    "sentencepiece, no prefix": pieces(dummy_prefix="never"),
+    "sentencepiece, few bytes": pieces(**FEW),
 }
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
