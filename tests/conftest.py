@@ -10,10 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hand_made import hand_made
 
+import impls
 from impls import Model
 from impls.compiled.codegen.native import faults
 from impls.core.text.unicode_16 import stand_ins
@@ -135,29 +138,18 @@ def fuzz() -> int:
     return int(os.environ.get("BPEBENCH_FUZZ", "1"))
 
 
-HandMade = Callable[..., Model]
-
-
 @pytest.fixture(scope="session")
-def hand_made() -> HandMade:
-    """A function from merges such as "a+b ab+a" to a model; `extra` adds tokens that no merge makes.
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """A function that trains a small model on texts and saves it in a folder of its own."""
 
-    Tokens: the letters in order (or the 256 bytes), then what the merges make, then the extra ones.
-    """
+    def train(*texts: str, name: str = "model.json", **spec: Any) -> Path:
+        path = tmp_path_factory.mktemp("models") / name
+        impls.train("priority", texts, impls.TrainingSpec(**spec)).model.save(path)
+        return path
 
-    def build(merges: str, extra: str = "", alphabet: str = "chars", **fields: Any) -> Model:
-        pairs = [tuple(part.encode() for part in merge.split("+")) for merge in merges.split()]
-        if alphabet == "chars":
-            tokens = sorted({letter.encode() for letter in f"{merges}{extra}" if letter not in "+ "})
-        else:
-            tokens = [bytes([byte]) for byte in range(256)]
-        for token in [left + right for left, right in pairs] + [token.encode() for token in extra.split()]:
-            if token not in tokens:
-                tokens.append(token)
-        ids = {token: i for i, token in enumerate(tokens)}
-        listed = (
-            () if fields.get("merge_rule") == "concatenation" else [(ids[left], ids[right]) for left, right in pairs]
-        )
-        return Model(tokens=tuple(tokens), merges=tuple(listed), alphabet=alphabet).with_(**fields)
+    return train
 
-    return build
+
+@pytest.fixture(scope="session", name="hand_made")
+def _hand_made() -> Callable[..., Model]:
+    return hand_made

@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 from base64 import b64encode
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,8 @@ from harness.records import Measurement, Pass, RecordError, RecordWriter
 
 
 @pytest.fixture
-def model_file(tmp_path: Path) -> Path:
-    trained = bpebench.train("priority", ["the cat sat on the mat"] * 3, bpebench.TrainingSpec(vocab_size=270))
-    trained.model.save(tmp_path / "mine.json")
-    return tmp_path / "mine.json"
+def model_file(saved: Callable[..., Path]) -> Path:
+    return saved(*["the cat sat on the mat"] * 3, name="mine.json", vocab_size=270)
 
 
 def test_a_tokenizer_is_loaded_by_path_or_model(model_file: Path) -> None:
@@ -93,13 +92,6 @@ def test_help_says_what_the_fields_of_a_specification_are() -> None:
     assert all(f"{field}: " in told for field in bpebench.TrainingSpec.__dataclass_fields__)
     model = bpebench.load_model("gpt2")
     assert all(inspect.getdoc(bpebench.load(name, model).encode) for name in ("priority", "compiled"))
-
-
-def test_openai_models_have_their_vocabularies_by_name() -> None:
-    assert bpebench.encoding_name_for_model("gpt-4o") == "o200k_base"
-    assert bpebench.encoding_name_for_model("gpt-4-0314") == "cl100k_base"
-    with pytest.raises(KeyError):
-        bpebench.encoding_name_for_model("no-such-model")
 
 
 def test_records_become_one_row_for_each_pass(tmp_path: Path) -> None:

@@ -75,7 +75,6 @@ def test_printed_commands_are_understood(command: str) -> None:
     words = shlex.split(command, comments=True)[1:]
     context = click.Context(group)
     name, verb, arguments = group.resolve_command(context, words)
-    assert verb is not None
     verb.make_context(name, arguments, parent=context)
 
 

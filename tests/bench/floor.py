@@ -78,7 +78,6 @@ def main() -> None:
             print(f"run {number}: floor {relative.floor:.1%}")
             for name in names:
                 found = ratio(by_name[name], by_name[name.partition("-")[0]], relative.clock)
-                assert found is not None
                 interval = found.interval
                 called[name, claim(interval, relative.floor)] += 1
                 print(f"  {name}: {interval.value:.3f} ({interval.low:.3f}-{interval.high:.3f})", flush=True)

@@ -72,8 +72,7 @@ def main() -> None:
 
 
 def _loaded(model: str, environment: dict[str, str]) -> dict[str, float]:
-    found: dict[str, float] = json.loads(run(_LOAD, environment, model))
-    return found
+    return json.loads(run(_LOAD, environment, model))
 
 
 def _first_times(model: str, n_processes: int) -> list[dict[str, float]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from random_models import BYTES
 from rank_files import rank_file
 
 from harness.commands.vocab import Vocab
@@ -17,8 +18,6 @@ from impls.core.model.model import Model
 from impls.formats import save
 from impls.formats.known import KNOWN, Known
 from impls.formats.tiktoken_ranks import digest_of
-
-BYTES = tuple(bytes([byte]) for byte in range(256))
 
 
 @pytest.fixture

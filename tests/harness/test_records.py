@@ -99,7 +99,6 @@ def test_a_second_writer_is_refused_until_the_first_has_ended_or_was_killed(tmp_
         [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     with holder:
-        assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         for resume in (True, False):
             with pytest.raises(RecordError, match="another process is writing"):

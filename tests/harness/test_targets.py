@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import harness
 import impls
 from harness.commands.decode import Decode
 from harness.commands.encode import Encode
@@ -33,20 +34,7 @@ class Bytes:
     def decode(self, ids: list[int]) -> str:
         return b"".join(self.tokens[i] for i in ids).decode("utf-8", "replace")
 '''
-_PROGRAM = """
-import json, sys
-
-for line in sys.stdin:
-    request = json.loads(line)
-    answer = {"id": request["id"]}
-    if request["op"] == "encode":
-        answer["result"] = list(request["text"].encode("utf-8", "replace"))
-    elif request["op"] == "decode":
-        answer["result"] = bytes(request["ids"]).decode("utf-8", "replace")
-    else:
-        answer["error"] = "unknown operation"
-    print(json.dumps(answer), flush=True)
-"""
+_PROTOCOL = Path(harness.__file__).parent / "conform" / "PROTOCOL.md"
 FORMS = ["targets_bytes:Bytes", "targets_bytes.py", "targets_bytes.py:Bytes", f"cmd:{sys.executable} program.py"]
 
 
@@ -56,7 +44,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     spec = impls.TrainingSpec(vocab_size=270)
     impls.train("priority", ["the cat, the mat, the end"], spec).model.save(tmp_path / "small.json")
     (tmp_path / "targets_bytes.py").write_text(_OBJECT, encoding="utf-8")
-    (tmp_path / "program.py").write_text(_PROGRAM, encoding="utf-8")
+    program = _PROTOCOL.read_text("utf-8").split("```python\n")[1].split("```")[0]
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
     monkeypatch.setattr(sys, "path", list(sys.path))

@@ -65,7 +65,6 @@ def test_a_phone_shows_the_speeds(open_page: Any, url: str) -> None:
         page = open_page(url + choice, width=360).page
         for cell in page.locator("#view-table td.figure, #view-table td.long, #view-table td.why").all():
             place = cell.bounding_box()
-            assert place is not None
             assert 0 < place["x"] < place["x"] + place["width"] <= 360
 
 
@@ -75,8 +74,7 @@ def column(page: Page, table: str, heading: str) -> list[str]:
         const index = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent === heading);
         return [...table.tBodies[0].rows].filter(row => !row.hidden).map(row => row.cells[index].textContent);
     }"""
-    found: list[str] = page.evaluate(script, [table, heading])
-    return found
+    return page.evaluate(script, [table, heading])
 
 
 def test_a_table_sorts_by_figure_both_ways_and_says_so(open_page: Any, url: str) -> None:

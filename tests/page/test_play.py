@@ -8,10 +8,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 import impls
 
@@ -22,10 +23,8 @@ HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\u202e&amp;"
 
 
 @pytest.fixture(scope="module")
-def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("models") / "tiny.json"
-    impls.train("priority", TEXTS, impls.TrainingSpec(vocab_size=330, special_tokens=("<s>",))).model.save(path)
-    return path
+def model_file(saved: Callable[..., Path]) -> Path:
+    return saved(*TEXTS, name="tiny.json", vocab_size=330, special_tokens=("<s>",))
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +32,6 @@ def address(model_file: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "harness", "play", "hello unhappiness", "--port", "0", "-m", str(model_file)]
     command += ["-e", "compiled", "-e", "greedy"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
         yield server.stdout.readline().strip()
         server.terminate()
 
@@ -42,28 +40,21 @@ OpenPage = Callable[..., Page]
 
 
 @pytest.fixture
-def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
-    contexts, complaints, hosts = [], [], set()
+def open_page(open_page: Any, address: str) -> Iterator[OpenPage]:
+    watched = []
 
     def open_(url: str = address, scheme: str = "light", width: int = 1280) -> Page:
-        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})  # type: ignore[arg-type]
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(dialog.message))
-        page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
-        page.goto(url)
+        watched.append(open_page(url, scheme=scheme, width=width))
+        page: Page = watched[-1].page
         expect(page.locator(".column").first).to_be_visible()
         for column in page.locator(".column").all():
             expect(column.locator("dd").first).to_be_visible(timeout=20_000)
         return page
 
     yield open_
-    for context in contexts:
-        context.close()
-    assert complaints == []
-    assert hosts == {urlsplit(address).netloc}
+    for page in watched:
+        assert page.complaints == []
+        assert {urlsplit(request).netloc for request in page.requests} == {urlsplit(address).netloc}
 
 
 def tokens(page: Page, column: int = 0) -> list[str]:
@@ -179,8 +170,6 @@ def test_a_text_from_right_to_left_is_laid_out_so(open_page: OpenPage) -> None:
     expect(page.locator("#text")).to_have_value(re.compile("[א-ת]"))
     expect(page.locator(".column").first.locator(".t").nth(50)).to_be_attached()
     first, second = (page.locator(".column").first.locator(".t").nth(k).bounding_box() for k in (0, 3))
-    assert first is not None
-    assert second is not None
     assert first["x"] > second["x"]
 
 

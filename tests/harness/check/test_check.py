@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import impls
 from harness import judge
 from harness.check import tasks
 from harness.check.agreement import CheckPlan, CheckResult, check, explaining_command
@@ -29,10 +28,8 @@ Checked = Callable[..., CheckResult]
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("check") / "model.json"
-    impls.train("priority", ["the cat sat on the mat, THE END"], impls.TrainingSpec(vocab_size=280)).model.save(path)
-    return str(path)
+def model(saved: Any) -> str:
+    return str(saved("the cat sat on the mat, THE END", vocab_size=280))
 
 
 @pytest.fixture
@@ -83,7 +80,6 @@ def test_two_swapped_ids_are_found_shrunk_and_explained_by_the_command_given(res
     right, wrong = pairs["priority", "planted-right"], pairs["priority", "planted-one-in-a-million"]
     assert (right.n_texts, right.n_differing_texts, right.agreement_class) == (4, 0, "equal under conditions")
     assert wrong.n_differing_texts == 1
-    assert wrong.counterexample is not None
     text = wrong.counterexample.text.text
     assert ("q" in text, len(text)) == (True, 2)
     (fault,) = (fault for fault in result.faults if fault.startswith("priority and planted-one-in-a-million differ"))
@@ -117,7 +113,6 @@ def test_a_decoder_that_only_answers_what_was_encoded_is_found_alone_and_on_one_
     result = checked("The cat", f"planted-{name}")
     (verdict,) = result.verdicts
     assert verdict.status == "mismatch"
-    assert verdict.counterexample is not None
     assert name != "lossy" or verdict.counterexample.text.text == "A"
     assert result.faults[0].startswith(f"planted-{name} on")
 

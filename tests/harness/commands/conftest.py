@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-import impls
 from impls.compiled.codegen.build import kernel_address
 
 
 @pytest.fixture(scope="module")
-def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    texts = ["evlerimizden gelen hello world", "hello hello world"]
-    spec = impls.TrainingSpec(vocab_size=275, special_tokens=("<s>",))
-    path = tmp_path_factory.mktemp("models") / "tiny.json"
-    impls.train("priority", texts, spec).model.save(path)
-    return path
+def model_file(saved: Callable[..., Path]) -> Path:
+    texts = "evlerimizden gelen hello world", "hello hello world"
+    return saved(*texts, name="tiny.json", vocab_size=275, special_tokens=("<s>",))
 
 
 @pytest.fixture

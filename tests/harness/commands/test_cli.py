@@ -194,7 +194,6 @@ def test_an_interrupted_check_ends_at_once_with_one_line(model_file: Path, tmp_p
         # A test run in the background ignores SIGINT, and what it starts would inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    assert running.stderr is not None
     first = running.stderr.readline()
     os.killpg(running.pid, signal.SIGINT)
     _, rest = running.communicate(timeout=60)

@@ -103,7 +103,6 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
         (tmp_path / "log").open("w") as log,
         subprocess.Popen([sys.executable, script], stdin=pipe, stdout=pipe, stderr=log, text=True) as process,
     ):
-        assert process.stdout is not None
         yield process.stdout.readline().strip()
         process.communicate("\n")
 

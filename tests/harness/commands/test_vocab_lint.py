@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from random_models import BYTES
 
 from impls import Model
-
-BYTES = tuple(bytes([byte]) for byte in range(256))
 
 
 @pytest.fixture(scope="module")

@@ -35,16 +35,9 @@ def targets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def model() -> impls.Model:
-    corpus = ["the cat sat on the mat, it's the end of 2024, naïve cats' mats; " * 3]
-    return impls.train("priority", corpus, impls.TrainingSpec(vocab_size=320, special_tokens=("<|end|>",))).model
-
-
-@pytest.fixture(scope="module")
-def model_file(model: impls.Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("model") / "model.json"
-    model.save(path)
-    return path
+def model_file(saved: Any) -> Path:
+    text = "the cat sat on the mat, it's the end of 2024, naïve cats' mats; " * 3
+    return saved(text, vocab_size=320, special_tokens=("<|end|>",))
 
 
 def target_of(name: str, **more: Any) -> Target:
@@ -87,7 +80,8 @@ def test_what_cannot_be_loaded_is_reported_in_one_line(model_file: Path, tmp_pat
         assert "\n" not in caught.value.reason
 
 
-def test_an_implementation_runs_a_model_with_all_it_has(model: impls.Model, model_file: Path) -> None:
+def test_an_implementation_runs_a_model_with_all_it_has(model_file: Path) -> None:
+    model = impls.Model.load(model_file)
     ours = impls.load("priority", model)
     text = "the cat<|end|>naïve"
     plain = ours.encode(text, disallowed_special=())

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,8 @@ from harness.evaluate.drift import drift_rate
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("models") / "model.json"
-    impls.train("priority", ["hello hello"], impls.TrainingSpec(vocab_size=260, pattern="gpt2")).model.save(path)
-    return path
+def model(saved: Callable[..., Path]) -> Path:
+    return saved("hello hello", vocab_size=260, pattern="gpt2")
 
 
 def test_lists_that_encode_would_not_give_are_counted(model: Path, tmp_path: Path) -> None:

@@ -10,15 +10,12 @@ from typing import Any
 
 import pytest
 
-import impls
 from harness.check.fuzz.run import FuzzRun
 
 
 @pytest.fixture
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("models") / "model.json"
-    impls.train("priority", ["the cat, the mat, the end"], impls.TrainingSpec(vocab_size=270)).model.save(path)
-    return str(path)
+def model(saved: Any) -> str:
+    return str(saved("the cat, the mat, the end", vocab_size=270))
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +34,7 @@ def sides(
         (["tiktoken"], "name two sides or more"),
         (["priority", "nobody@1.0", "-m", "MODEL"], "unknown implementation 'nobody@1.0'; known: naive"),
         (["priority", "greedy", "-m", "no-such-model"], "no-such-model"),
-        (["priority", "greedy", "-m", "x", "--models"], "leave out -m"),
+        (["priority", "greedy", "-m", "x", "--models"], "give it without -m"),
         (["priority", "--files", "3", "--models"], "--files does not go with --models"),
         (["priority", "naive", "-c", "no-such-corpus", "-m", "MODEL"], "no-such-corpus"),
         (["--replay", "--save", "no-such-file.jsonl"], "no-such-file.jsonl: holds no counterexamples"),

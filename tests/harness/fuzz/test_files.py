@@ -102,7 +102,6 @@ def test_what_is_read_wrongly_differs_as_published_in_check_and_in_fuzz(
     own, ours = (encode_corpus(name, *written, None, 5_000) for name in (PUBLISHED, "priority"))
     if stage:
         assert own.verdict.status == Outcome.MISMATCH
-        assert own.verdict.counterexample is not None
         assert ("offsets [[" in (own.verdict.counterexample.note or "")) == (stage == "offsets")
     else:
         assert ours.digests != own.digests

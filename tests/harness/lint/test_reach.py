@@ -6,14 +6,14 @@ import random
 from itertools import product
 from typing import Any
 
+from random_models import BYTES
+
 import impls
 from harness.lint.proofs import Proofs
 from harness.lint.reach import Reach, Unreached, reach
 from harness.measure.token_use import fastest
 from impls import Model
 from impls.core.text.sentencepiece_rules import SentencePieceRules
-
-BYTES = tuple(bytes([byte]) for byte in range(256))
 
 
 def reached(model: Model) -> Reach:
@@ -27,7 +27,6 @@ def of(found: Reach, token: bytes) -> Unreached | None:
 
 def proof(model: Model, token: bytes) -> tuple[str, tuple[int, ...] | None, str]:
     one = of(reached(model), token)
-    assert one is not None
     assert one.proven
     return one.rule, one.ids, one.why
 
@@ -70,7 +69,6 @@ def test_without_a_proof_nothing_is_claimed() -> None:
     # The lookahead never lets ab through, which the relaxed pattern does not know.
     model = Model(tokens=(*BYTES, b"ab"), merges=((97, 98),), pattern=(r"a(?!b)b|[\s\S]",))
     one = of(reached(model), b"ab")
-    assert one is not None
     assert (one.proven, one.rule, one.ids) == (False, "context", (97, 98))
     assert one.why.startswith("its text is cut into ‘a’ ‘b’; in none of the ")
 
@@ -121,13 +119,8 @@ def test_no_proof_is_ever_refuted() -> None:
     """Random vocabularies and patterns: every text of up to six characters, against what is claimed."""
     draw = random.Random(7)
     patterns = [
-        (),
-        (r"a+|[^a]+",),
-        (r" ?[ab]+|1|[^ab1]",),
-        (r"a?b|[\s\S]",),
-        (r"ab(?=a)|[\s\S]",),
-        (r"a+|[^a]+", r"bb?|[^b]+"),
-    ]
+        (), (r"a+|[^a]+",), (r" ?[ab]+|1|[^ab1]",), (r"a?b|[\s\S]",), (r"ab(?=a)|[\s\S]",), (r"a+|[^a]+", r"bb?|[^b]+"),
+    ]  # fmt: skip
     texts = ["".join(letters) for n in range(1, 7) for letters in product("ab1", repeat=n)]
     n_proven = n_elsewhere = 0
     for round in range(30):

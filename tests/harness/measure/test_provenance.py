@@ -28,6 +28,7 @@ def test_the_unicode_version_of_an_engine_is_found_by_asking_it() -> None:
     assert found == {"regex": "16.0", "tiktoken": "16.0", "naive": "16.0", "no such implementation": None}
 
 
+@pytest.mark.usefixtures("toys")
 def test_an_engine_that_dies_while_probed_leaves_the_others_probed() -> None:
     found = provenance.unicode_versions(["toy-dying", "naive"])
     assert found["toy-dying"] is None

@@ -57,10 +57,8 @@ def test_every_failure_is_recorded_once_with_its_reason_and_what_is_right_is_tim
         assert reason in record.reason, name
         found = record.counterexample
         if name in SMALLEST:
-            assert found is not None
             assert (found.text.text, found.reference) == (SMALLEST[name], "toy-bytes")
         elif name == "toy-swapping":  # shown where it was met
-            assert found is not None
             assert found.got != found.expected
             assert "not seen again" in found.note
     sizes: dict[tuple[int, int, int], set[int]] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from harness.outcome import Outcome
 from harness.records import Measurement, Pass
 from impls import Model
 
-TOYS = Path(__file__).parent / "measure_toys"
+pytestmark = pytest.mark.usefixtures("toys")
 SIZES = (1024, 2048, 4096)
 
 
@@ -49,11 +48,6 @@ def scaled(name: str, done: Sequence[Measurement] = ()) -> list[Measurement]:
         everything = measure_scaling(scale, materials, written.append, done=done)
         assert everything == [*done, *written]
     return written
-
-
-@pytest.fixture(autouse=True)
-def toys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(TOYS))
 
 
 def test_every_size_is_read_once_and_verified_and_only_what_is_missing_is_measured() -> None:
@@ -103,7 +97,6 @@ def point(n_bytes: int, seconds: float | None, number: int = 0, limit: float | N
 def test_the_exponent_comes_from_the_least_time_of_each_size_and_a_timeout_bounds_it() -> None:
     quadratic = [point(n, n * n * 1e-8 * (1 + 3 * number), number) for n in (1000, 2000, 4000) for number in (0, 1)]
     fit = curves([*quadratic, point(8000, None, limit=0.64)])["one", "spaces"].exponent
-    assert fit is not None
     assert (fit.value, fit.lower_bound) == (pytest.approx(2), pytest.approx(2))
 
 
@@ -111,5 +104,4 @@ def test_a_timeout_without_a_limit_stands_at_three_seconds_and_a_flaky_one_bound
     linear = [point(n, n * 1e-3) for n in (1000, 2000)]
     for size, bound in ((3000, pytest.approx(1)), (2000, None)):
         fit = curves([*linear, point(size, None)])["one", "spaces"].exponent
-        assert fit is not None
         assert fit.lower_bound == bound

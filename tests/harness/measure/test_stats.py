@@ -87,7 +87,6 @@ def test_the_exponent_of_a_power_law_is_found_within_its_interval() -> None:
     random = np.random.default_rng(3)
     points = [(2.0**k, 1e-9 * (2.0**k) ** 1.5 * math.exp(random.normal(0, 0.03))) for k in range(8, 16)]
     fit = stats.fit_exponent(points)
-    assert fit is not None
     assert fit.low <= 1.5 <= fit.high < fit.low + 0.3
     assert fit.lower_bound is None
     assert stats.fit_exponent([(1000, 0.1)]) is None

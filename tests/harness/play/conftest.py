@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,10 +19,8 @@ MODEL = "tiny.json"
 
 
 @pytest.fixture(scope="session")
-def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("models") / MODEL
-    impls.train("priority", TEXTS, impls.TrainingSpec(vocab_size=330, special_tokens=("<s>",))).model.save(path)
-    return path
+def model_file(saved: Callable[..., Path]) -> Path:
+    return saved(*TEXTS, name=MODEL, vocab_size=330, special_tokens=("<s>",))
 
 
 @pytest.fixture(scope="session")

@@ -21,8 +21,7 @@ def asked(client: TestClient, text: str, *columns: tuple[str, str], **more: Any)
     named = [{"implementation": implementation, "model": model} for implementation, model in columns]
     answer = client.post("/api/encode", json={"text": text, "columns": named, **more})
     assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()["columns"]
-    return found
+    return answer.json()["columns"]
 
 
 def test_columns_answer_in_order_with_ids_spans_and_pieces(client: TestClient, model_file: Path, bpebench: Any) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sentencepiece_models import pieces_model
 
 import impls
 from harness.play.spans import Tokens, piece_starts, spans_of, spelling
-from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 TEXT = "héllo wörld  👩🏽‍🚀 öğrendiklerimiz\n\tשלום e\u0301 <s>"
 
@@ -27,7 +27,6 @@ def spans(implementation: str, model: impls.Model, text: str) -> tuple[list[byte
 
 
 def sliced(text: str, span: list[int] | None) -> tuple[bytes, str]:
-    assert span is not None
     return text.encode()[span[0] : span[1]], text[span[2] : span[3]]
 
 
@@ -77,23 +76,9 @@ def test_what_several_characters_become_together_is_aligned_too(rewriting: impls
     assert [sliced(text, span)[1] for span in found] == ["a", "b", " ", "c", " ", "e", "b", "z"]
 
 
-def characters_and_bytes(letters: str, merged: list[str], rules: dict[str, Any], **fields: Any) -> impls.Model:
-    """A model over characters with SentencePiece's rules; then a byte each, then the unknown token."""
-    tokens = [*letters, *merged]
-    n = len(tokens)
-    ids = {token: i for i, token in enumerate(tokens)}
-    merges = [(ids[token[:-1]], ids[token[-1]]) for token in merged]
-    spells = rules.pop("spells", False)
-    sentencepiece = SentencePieceRules(byte_ids=tuple(range(n, n + 256)) if spells else (), **rules)
-    return impls.Model(
-        tokens=(*(token.encode() for token in tokens), *[None] * 257),
-        merges=tuple(merges), alphabet="chars", unknown="<unk>", unknown_id=n + 256, sentencepiece=sentencepiece,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize("prefix", ["always", "missing", "never"])
 def test_marks_for_spaces_and_spelled_characters_of_sentencepiece(prefix: Any) -> None:
-    model = characters_and_bytes("▁ab", ["▁a", "▁ab"], {"dummy_prefix": prefix, "spells": True})
+    model = pieces_model("▁ a b ▁a ▁ab", "▁+a ▁a+b", dummy_prefix=prefix)
     text = "ab é ab"
     tokens, found = spans("priority", model, text)
     assert b"".join(tokens) == (b"" if prefix == "never" else b" ") + text.encode()
@@ -102,7 +87,7 @@ def test_marks_for_spaces_and_spelled_characters_of_sentencepiece(prefix: Any) -
 
 
 def test_of_several_spaces_the_mark_has_the_last_and_an_unknown_token_its_characters() -> None:
-    model = characters_and_bytes("▁ab", ["▁a", "▁ab"], {"remove_extra_spaces": True})
+    model = pieces_model("▁ a b ▁a ▁ab", "▁+a ▁a+b", byte_tokens=(), remove_extra_spaces=True)
     text = "  ab   a文字b "
     tokens, found = spans("priority", model, text)
     assert [sliced(text, span)[1] for span in found] == ["ab", " a", "文字", "b"]
@@ -125,7 +110,6 @@ def test_pieces_begin_at_tokens(model_file: Path) -> None:
     pieces = impls.load("priority", model).pieces(TEXT)
     lengths = np.array([len(token) for token in tokens])
     starts = piece_starts(pieces, lengths, model)
-    assert starts is not None
     ends = [*starts[1:], len(tokens)]
     joined = [b"".join(tokens[start:end]).decode() for start, end in zip(starts, ends, strict=True)]
     assert joined == pieces

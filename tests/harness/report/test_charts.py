@@ -17,9 +17,7 @@ def encoded(name: str, seconds: float, model: str = "m", corpus: str = "turkish"
 
 
 def chart_of(records: list[AnyRecord]) -> Chart:
-    chart = throughput(speed_rows(records))
-    assert chart is not None
-    return chart
+    return throughput(speed_rows(records))
 
 
 def test_the_chart_shows_real_text_that_may_be_cited_and_names_the_best_of_every_panel() -> None:

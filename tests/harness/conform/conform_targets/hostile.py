@@ -1,4 +1,4 @@
-"""Python objects that fail in every way there is: each has its own `misbehave`, called before it answers."""
+"""Python objects that fail in every way there is: each misbehaves in its own way before it answers."""
 
 from __future__ import annotations
 
@@ -10,23 +10,15 @@ import time
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-
-class Right:
-    """Every byte is a token."""
-
-    def misbehave(self) -> None:
-        """What it does before it answers."""
-
-    def encode(self, text: str) -> list[int]:
-        self.misbehave()
-        return list(text.encode())
-
-    def decode(self, ids: list[int]) -> str:
-        return bytes(ids).decode("utf-8", "replace")
+from well_behaved import Right
 
 
 def hostile(misbehave: Callable[[Any], object]) -> type[Right]:
-    return type("Hostile", (Right,), {"misbehave": misbehave})
+    def encode(self: Right, text: str) -> list[int]:
+        misbehave(self)
+        return Right.encode(self, text)
+
+    return type("Hostile", (Right,), {"encode": encode})
 
 
 def chatter(self: Right) -> None:

@@ -151,7 +151,6 @@ def test_any_form_of_target_is_asked(of_bytes: Path, bpebench: Any, monkeypatch:
 )
 def test_the_programs_of_the_page_run(language: str, program: str, name: str, of_bytes: Path) -> None:
     code = re.search(rf"```{language}\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    assert code is not None
     (of_bytes / name).write_text(code[1], "utf-8")
     done = subprocess.run([program, name], cwd=of_bytes, capture_output=True, text=True, check=True)
     n_cases = len(file.read(of_bytes / "vectors.jsonl.gz").cases)
