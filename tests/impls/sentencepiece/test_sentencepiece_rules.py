@@ -95,6 +95,12 @@ def test_unused_tokens_are_given_as_their_parts(name: str) -> None:
     assert encode(model, "ababa", name) == ["ababa"]
 
 
+@pytest.mark.parametrize("name", EXACT)
+def test_a_whole_piece_may_be_one_token_whatever_its_merges(name: str) -> None:
+    model = model_of("a", "b", "c", "ab", "bc", merge_rule="pairs", merges=((0, 1),)).with_(ignore_merges=True)
+    assert [encode(model, text, name) for text in ("", "abc", "bc")] == [[], ["ab", "c"], ["bc"]]
+
+
 @pytest.mark.parametrize("name", [*EXACT, "greedy"])
 def test_unknown_characters_become_bytes_or_the_unknown_token(name: str) -> None:
     unknown = {"unknown": "<unk>", "unknown_id": 3, "unknown_text": "?"}
