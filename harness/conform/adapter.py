@@ -62,11 +62,11 @@ class ObjectAdapter:
                 )
         self.target, self.model = target, model
         self.methods: dict[str, Callable[..., Any]] = {
-            name: found for name in _METHODS if callable(found := method(name))
+            name: call for name in _METHODS if callable(call := method(name))
         }
-        made = {operation for operation, name in _MADE_BY.items() if callable(method(name))}
-        self.own = {*_OF_EVERY_OBJECT, *made, "describe"}
-        self.operations = {*self.methods, *_OF_EVERY_OBJECT, *made, *_options(self.methods)}
+        built = {operation for operation, name in _MADE_BY.items() if callable(method(name))}
+        self.own = {*_OF_EVERY_OBJECT, *built, "describe"}
+        self.operations = {*self.methods, *_OF_EVERY_OBJECT, *built, *_options(self.methods)}
 
     def describe(self) -> dict[str, Any]:
         """Describe which operations the object offers."""
@@ -93,15 +93,15 @@ class ObjectAdapter:
 
     def encode_each(self, texts: list[str], seconds_left: float = inf, **options: Any) -> list[Any]:
         """Return the ids of each text, or its error, for as many texts as fit into the time, at least one."""
-        found: list[Any] = []
+        answers: list[Any] = []
         for text in in_time(texts, seconds_left):
             try:
-                found.append(self.answer("encode", {"text": text, **options}))
+                answers.append(self.answer("encode", {"text": text, **options}))
             except BaseException as error:
-                found.append(failure(error))
-                if found[-1]["status"] != "error":
+                answers.append(failure(error))
+                if answers[-1]["status"] != "error":
                     break
-        return found
+        return answers
 
     def digests(self, texts: list[str], calls: list[str], seconds_left: float = inf, where: str = "here") -> Digests:
         """Return digests of these calls; `where`: here, in a forked child, in a new thread.

@@ -140,7 +140,7 @@ class Case:
             for wrong in filter(is_wrong, chain(simpler, (given,))):
                 smallest: Any = smallest_text if isinstance(wrong, str) else smallest_sequence
                 budget = Budget(_SHRINK_TRIALS, SHRINK_SECONDS)
-                if is_wrong(smallest(wrong, lambda one: bool(one) and is_wrong(one), budget)):
+                if is_wrong(smallest(wrong, lambda candidate: bool(candidate) and is_wrong(candidate), budget)):
                     return latest
         except Incomplete:
             latest.reason += _NOT_SHRUNK
@@ -185,8 +185,8 @@ class Case:
 
         before = list(self.client.history)
         for small in list(self.known):
-            if wrong(small) and (found := self._located(small, is_wrong)):
-                return found
+            if wrong(small) and (fault := self._located(small, is_wrong)):
+                return fault
         self.client.fresh()
         if not wrong(text):
             return self._of_history(text, answer, before, is_wrong)
@@ -278,8 +278,8 @@ class Case:
         if isinstance(ids, Failed):
             return []
         pieces = dict.fromkeys(piece for text in texts for piece in self.reference.pieces(text))
-        found = [piece for piece in islice(pieces, _MOST_EARLIER_PIECES) if self.reference.ids(piece) == ids]
-        return sorted(found, key=len)[:_MOST_EARLIER]
+        alike = [piece for piece in islice(pieces, _MOST_EARLIER_PIECES) if self.reference.ids(piece) == ids]
+        return sorted(alike, key=len)[:_MOST_EARLIER]
 
     def _of_pair(self, earlier: str, text: str, wrong: Answer, is_wrong: Judge) -> Fault:
         joined = earlier + text

@@ -13,8 +13,8 @@ from itertools import islice
 from math import inf
 from typing import Any
 
-from harness.conform.digests import DIGEST, Digests, digests
-from harness.conform.reference import Answer, value_of
+from harness.conform.digests import Digests, digests
+from harness.conform.reference import Answer, digest_of, value_of
 from harness.conform.verdicts import Incomplete
 from harness.outcome import Outcome
 from harness.process.limits import Limits
@@ -258,8 +258,7 @@ class TargetClient:
             while some and (part := self._some("decoded", lists=some, call=call)):
                 yield from part
                 some = some[len(part) :]
-            answers = (self.ask(call, ids=ids) for ids in some)
-            yield from (None if isinstance(answer, Failed) else DIGEST[call](answer) for answer in answers)
+            yield from (digest_of(call, self.ask(call, ids=ids)) for ids in some)
 
     def decode(self, ids: Sequence[int]) -> str | Failed:
         """Return the text the target decodes the ids to."""

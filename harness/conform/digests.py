@@ -69,7 +69,7 @@ def digests(
             ids = None
             answers["encode"].append(None)
         for call in calls:
-            if call in _OF_IDS:
+            if call in OF_IDS:
                 answers[call].append(None if ids is None else digest(call, ids))
             elif call not in ("encode", "encode_batch"):
                 answers[call].append(digest(call, text))
@@ -92,7 +92,7 @@ DIGEST: dict[str, Callable[[Any], int]] = {
     "decode_bytes": crc32,
 }
 """Call -> the digest of its answer."""
-_OF_IDS = ("decode", "decode_bytes")
+OF_IDS = ("decode", "decode_bytes")
 
 
 def _of_batch(encode_batch: Callable[..., Any], texts: Sequence[str], errors: Errors) -> list[int | None]:
@@ -121,13 +121,13 @@ def in_a_child(answer: Callable[[], Digests], seconds: float) -> Digests:
     try:
         if not receiving.poll(seconds):
             raise RuntimeError(f"a child forked after the first call hangs: no answer in {seconds:.0f} s")
-        found: Digests = receiving.recv()
+        answers: Digests = receiving.recv()
     except EOFError:
         raise RuntimeError("a child forked after the first call ended without an answer") from None
     finally:
         child.kill()
         child.join()
-    return found
+    return answers
 
 
 # --- what calls leave behind -------------------------------------------------------------------------------------

@@ -48,17 +48,17 @@ def locate(text: str, got: Answer, client: TargetClient, reference: Reference) -
         return "cache", "each piece alone is right; together one gets the ids of another"
     if len(text) > _EXPLAINED_CHARACTERS:
         return _locate_in_long_text(text, pieces, got, client, reference)
-    found = explain(side_of(reference.tokenizer, reference.name), _target_side(client, reference), text)
-    if found.stage is None:
+    difference = explain(side_of(reference.tokenizer, reference.name), _target_side(client, reference), text)
+    if difference.stage is None:
         return "determinism", "asked again, it gives the ids of the reference"
-    if found.stage == "failure":
-        return "refusal", found.what
-    if found.stage == "pieces or merges":
+    if difference.stage == "failure":
+        return "refusal", difference.what
+    if difference.stage == "pieces or merges":
         if _only_length_matters(text, pieces, client, reference):
-            return "merges", f"{found.what}; but shorter, the same letters are merged correctly"
+            return "merges", f"{difference.what}; but shorter, the same letters are merged correctly"
         if len(pieces) > 1 and all(client.ids(piece) == reference.ids(piece) for piece in pieces):
-            return "pieces", f"each piece alone is right; {found.what}"
-    return found.stage, found.what
+            return "pieces", f"each piece alone is right; {difference.what}"
+    return difference.stage, difference.what
 
 
 def ids_afresh(client: TargetClient, text: str) -> Answer:

@@ -73,11 +73,11 @@ def letters_of(model: Model, n_bytes: int) -> str:
 
     Upper case is left out, since patterns cut at it.
     """
-    found: dict[str, None] = {}
+    letters: dict[str, None] = {}
     for text in tokens(model):
         if len(text) > 1 and _SMALL_LETTER.fullmatch(text):
-            found.update(dict.fromkeys(character for character in text if len(character.encode()) == n_bytes))
-    return "".join(found) or _FALLBACK[n_bytes]
+            letters.update(dict.fromkeys(character for character in text if len(character.encode()) == n_bytes))
+    return "".join(letters) or _FALLBACK[n_bytes]
 
 
 def pieces(model: Model, seed: int = 0) -> Iterator[str]:
@@ -145,14 +145,15 @@ SPELLINGS = (
 """What is another spelling of something else, or disappears, where a text is normalised, read as a file or cut at 0."""
 LONG_SPELLINGS = {5_003: 1, 100_003: 4, 1_000_003: 22}
 """Characters of long texts -> how many spellings each of them holds."""
+_FRAMES = ("*", "a*", "*a", "a*b", "x * y", "**", "***", "*\n*", "1*2")
 _APART = 97
 
 
 def spellings(seed: int = 0) -> Iterator[str]:
     """Yield each spelling in short texts, and at the start, the end and throughout of texts of three lengths."""
-    for one in SPELLINGS:
-        yield from (one, f"a{one}", f"{one}a", f"a{one}b", f"x {one} y", one * 2, one * 3, f"{one}\n{one}", f"1{one}2")
-    yield from (f"{one}{other}" for one, other in product(SPELLINGS, repeat=2))
+    for spelling in SPELLINGS:
+        yield from (frame.replace("*", spelling) for frame in _FRAMES)
+    yield from (f"{first}{second}" for first, second in product(SPELLINGS, repeat=2))
     for n, n_spellings in LONG_SPELLINGS.items():
         text = prose(n, seed + 6)
         gaps = [text[start : start + _APART] for start in range(0, n, _APART)]

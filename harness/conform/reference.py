@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import impls
-from harness.conform.digests import Digests, Methods, digests
+from harness.conform.digests import DIGEST, OF_IDS, Digests, of_ids
 from harness.failures import message_of
 from harness.process.protocol import ErrorResult
 from harness.process.session import Failed, FailedError
@@ -58,22 +58,16 @@ class Reference:
 
     def digests(self, texts: Sequence[str], calls: Sequence[str]) -> Digests:
         """Return the digests that right answers to these calls have."""
-        latest: Answer = []
-
-        def encode(text: str) -> list[int]:
-            nonlocal latest
-            latest = self.encode(text)
-            return value_of(latest)
-
-        methods: Methods = {
-            "encode": encode,
-            "encode_array": lambda text: value_of(latest),
-            "count": lambda text: len(value_of(latest)),
-            "decode": lambda ids: value_of(self.decode(ids)),
-            "decode_bytes": lambda ids: value_of(self.answer("decode_bytes", ids)),
-        }
-        found = digests(methods, texts, [call for call in calls if call != "encode_batch"], errors=FailedError)
-        return found | {call: found["encode"] for call in calls if call == "encode_batch"}
+        right: Digests = {call: [] for call in ("encode", *calls)}
+        for text in texts:
+            ids = self.encode(text)
+            row: dict[str, int | None] = dict.fromkeys(right)
+            if not isinstance(ids, Failed):
+                row = dict.fromkeys(right, of_ids(ids)) | {"count": len(ids)}
+                row |= {call: digest_of(call, self.answer(call, ids)) for call in OF_IDS if call in right}
+            for call, numbers in right.items():
+                numbers.append(row[call])
+        return right
 
     def answer(self, operation: str, given: Any, **options: Any) -> Any:
         """Return the right answer to a call on a text or ids that follows from `encode` and `decode`."""
@@ -83,8 +77,8 @@ class Reference:
             ids = self.ids(given)
             return ids if operation == "encode_array" or isinstance(ids, Failed) else len(ids)
         if operation == "encode_with_offsets":
-            found = _or_failed(lambda: self.tokenizer.encode_with_offsets(given, disallowed_special=()))
-            return found if isinstance(found, Failed) else (found[0], list(map(tuple, found[1].tolist())))
+            answer = _or_failed(lambda: self.tokenizer.encode_with_offsets(given, disallowed_special=()))
+            return answer if isinstance(answer, Failed) else (answer[0], list(map(tuple, answer[1].tolist())))
         return _or_failed(lambda: getattr(self.tokenizer, operation)(given, **options))
 
     def decode(self, ids: Sequence[int]) -> str | Failed:
@@ -117,6 +111,11 @@ def _silent() -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nothing)
+
+
+def digest_of(call: str, answer: Any) -> int | None:
+    """Return the digest of an answer to a call, None for a failure."""
+    return None if isinstance(answer, Failed) else DIGEST[call](answer)
 
 
 def value_of(answer: T | Failed) -> T:

@@ -103,8 +103,8 @@ def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> Non
     fault: Fault | None = None
     try:
         verdict.status, verdict.reason = _judged(check, case)
-    except Fault as found:
-        fault = found
+    except Fault as error:
+        fault = error
     except GaveUp as error:
         fault = Fault("resources" if error.outcome is Outcome.TIMEOUT else "process", error.reason)
         if not case.client.given_up:
@@ -121,9 +121,8 @@ def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> Non
 
 def _judged(check: Check, case: Case) -> tuple[Status, str]:
     """Return the status and remark of a check that found no fault. Raises `Fault` and `GaveUp`."""
-    missing = [needed for needed in check.needs if not any(map(case.client.offers, needed.split("|")))]
-    if missing:
-        return "not offered", check.not_offered or f"it has no {' and no '.join(missing)}"
+    if check.needs and not any(map(case.client.offers, check.needs.split("|"))):
+        return "not offered", check.not_offered or f"it has no {check.needs}"
     status: Status = "passed"
     try:
         if case.client.seconds_left <= 0:

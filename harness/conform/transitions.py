@@ -127,15 +127,15 @@ def shortest_texts(automaton: Automaton) -> dict[tuple[int, int], list[str]]:
 
 def representatives(automaton: Automaton) -> dict[int, list[str]]:
     """Return characters of each class: the first of each length in UTF-8."""
-    found: dict[int, dict[int, str]] = {}
+    by_class: dict[int, dict[int, str]] = {}
     for first, end in ((0, 0x80), (0x80, 0x800), (0x800, 0x10000), (0x10000, 0x110000)):
         classes = automaton.class_of[first:end]
         for of in set(classes.tolist()):
             places = (classes == of).nonzero()[0] + first
             code = next((int(code) for code in places if not 0xD800 <= code < 0xE000), None)
             if code is not None:
-                found.setdefault(of, {})[first] = chr(code)
-    return {of: list(by_length.values()) for of, by_length in found.items()}
+                by_class.setdefault(of, {})[first] = chr(code)
+    return {of: list(by_length.values()) for of, by_length in by_class.items()}
 
 
 def _over_classes(stage: str) -> Iterator[str]:

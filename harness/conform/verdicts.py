@@ -198,8 +198,8 @@ def _is_same_fault(a: CheckVerdict, b: CheckVerdict) -> bool:
     return a.stage == "determinism" or (same if a.stage == "process" else a.reason == b.reason)
 
 
-def _holds(whole: Sequence[int], part: Sequence[int]) -> bool:
-    return f" {' '.join(map(str, part))} " in f" {' '.join(map(str, whole))} "
+def _holds(ids: Sequence[int], part: Sequence[int]) -> bool:
+    return f" {' '.join(map(str, part))} " in f" {' '.join(map(str, ids))} "
 
 
 def written(answer: object) -> str:

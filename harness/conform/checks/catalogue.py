@@ -18,15 +18,15 @@ class Check:
     run: Callable[[Case], None]
     """Count the judged inputs in `Case.n_inputs` and note in `Case.remarks` what is not judged; raise `Fault`,
     `NotAsked`, `Incomplete` or `GaveUp` unless all are right."""
-    needs: tuple[str, ...] = ()
-    """Operations beyond encode and decode that the check requires; of those joined by | one is enough."""
+    needs: str = ""
+    """The operation beyond encode and decode that the check requires; of those joined by | one is enough."""
     not_offered: str = ""
     """The reason given if they are missing, when their names do not say enough."""
 
 
 CHECKS = (
     Check("python-values", "plain ints, in lists of the caller's own?", encoding.python_values,
-          ("python_values",), "types are only tested on a Python object"),
+          "python_values", "types are only tested on a Python object"),
     Check("ids", "are the ids those of the reference?", encoding.ids),
     Check("round-trip", "do the ids of every text decode to it?", encoding.round_trip),
     Check("code-points", "every code point, at every place in a text?", encoding.code_points),
@@ -36,17 +36,17 @@ CHECKS = (
     Check("spellings", "every spelling, in short and long texts?", encoding.spellings),
     Check("decode-any-order", "are ids decoded in any order, cut anywhere?", decoding.any_order),
     Check("offsets", "is every token where offsets say?", derived.offsets,
-          ("decode_with_offsets|encode_with_offsets",), "it has no decode_with_offsets and no encode_with_offsets"),
+          "decode_with_offsets|encode_with_offsets", "it has no decode_with_offsets and no encode_with_offsets"),
     Check("streaming-decode", "is each character of a stream there in time?", derived.streaming,
-          ("decode_stream",), "it has no decoder"),
+          "decode_stream", "it has no decoder"),
     Check("incremental", "are ids right as a text grows and is edited?", incremental.incremental,
-          ("incremental",), "it has no incremental"),
+          "incremental", "it has no incremental"),
     Check("special-tokens", "is special text special only when allowed?", specials.special_tokens),
-    Check("batch", "is a batch its texts one by one?", batches.batch, ("encode_batch",)),
+    Check("batch", "is a batch its texts one by one?", batches.batch, "encode_batch"),
     Check("truncate", "is a text cut to the longest part that fits?", derived.truncation,
-          ("truncate|fits|at_most",), "it has no truncate, no fits and no count up to a limit"),
+          "truncate|fits|at_most", "it has no truncate, no fits and no count up to a limit"),
     Check("threads", "are the ids the same on many threads?", state.threads,
-          ("digests",), "threads are only tested on a Python object"),
+          "digests", "threads are only tested on a Python object"),
     Check("state", "the same after others, errors, a million pieces, in a child?", state.state),
     Check("bad-input", "is bad input refused, and harmless?", bad_input.bad_input),
     Check("cost", "does time grow no faster than n log n?", cost.cost),

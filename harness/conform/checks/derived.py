@@ -154,9 +154,9 @@ def _cut_characters(case: Case) -> list[str]:
         if not text or len(text.encode()) == len(token) or len(case.reference.ids(text)) == 1:
             continue
         for rest in (b"\x80", b"\xa0", b"\x80\x80", b"\xa0\x80", b"\x80\x80\x80"):
-            whole = (token + rest).decode("utf-8", "ignore")
-            if len(whole.encode()) == len(token + rest):
-                texts[whole] = None
+            text_of_token = (token + rest).decode("utf-8", "ignore")
+            if len(text_of_token.encode()) == len(token + rest):
+                texts[text_of_token] = None
         if len(texts) >= _N_CUT_CHARACTERS:
             break
     return list(texts)

@@ -70,14 +70,14 @@ def _fault(case: Case, has: set[str], text: str) -> Fault | None:
     steps, wanted = zip(*_steps(text, has), strict=True)
     if any(name in text for texts in wanted for text in texts for name in case.reference.model.special_tokens):
         raise NothingToCompare
-    found = case.client.ask("incremental", steps=steps)
-    if isinstance(found, Failed):
+    answer = case.client.ask("incremental", steps=steps)
+    if isinstance(answer, Failed):
         if any(isinstance(case.reference.ids(text), Failed) for texts in wanted for text in texts):
             raise NothingToCompare
-        return Fault("refusal", str(found), text=text)
-    if list(map(len, found)) != list(map(len, wanted)):
+        return Fault("refusal", str(answer), text=text)
+    if list(map(len, answer)) != list(map(len, wanted)):
         return Fault("incremental", f"not a state of each object after each of {len(steps)} steps", text=text)
-    for (kind, on, *_), texts, states in zip(steps, wanted, found, strict=True):
+    for (kind, on, *_), texts, states in zip(steps, wanted, answer, strict=True):
         for number, (held, state) in enumerate(zip(texts, states, strict=True)):
             if (reason := _wrong(case, held, *state)) is not None:
                 after = f"after {kind}{' on a copy' if number != on and kind != 'copy' else ''} {reason}"

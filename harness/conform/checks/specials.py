@@ -63,8 +63,8 @@ def texts_around(specials: Sequence[str]) -> Iterator[str]:
             yield from (f"x{character}{name}{character}y", f"{name}{character}{name}")
         for n in range(1, len(name)):
             yield from (f"a {name[:n]}", f"{name}{name[:n]}", f"{name[n:]}b", f"{name[:n]}{name}")
-    for one, other in product(beside, repeat=2):
-        yield from (one + other, f"{one} {other}", f"{one}{other}{one}", f"a{one}{other}b")
+    for first, second in product(beside, repeat=2):
+        yield from (first + second, f"{first} {second}", f"{first}{second}{first}", f"a{first}{second}b")
 
 
 def _long_texts(specials: Sequence[str], seed: int) -> Iterator[str]:

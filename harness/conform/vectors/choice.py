@@ -47,8 +47,8 @@ def choose(name: str, model: Model) -> Vectors:
         killers[mutant.kind, mutant.name] = list(islice(dead_by, _MOST_KILLERS))
     kills: dict[int, list[Name]] = {k: [] for k in _cover(killers, [_size(case) for case in pool])}
     places = {case.text: k for k, case in enumerate(pool) if not case.allowed_special}
-    for key_name, found in alike.items():  # a cache of whole texts shows in two of them
-        both = [places[text] for text in found[0][1:]] if found else []
+    for key_name, pairs in alike.items():  # a cache of whole texts shows in two of them
+        both = [places[text] for text in pairs[0][1:]] if pairs else []
         killers["cache", f"texts are remembered by {key_name}"] = both
         kills.update((k, []) for k in both if k not in kills)
     for mutant_name in sorted(killers, key=lambda name: len(killers[name])):  # the hardest to kill first

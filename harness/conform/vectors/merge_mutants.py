@@ -107,8 +107,8 @@ def _reordered(model: Model, merge: Merge, order: Callable[[int, int], tuple[int
         while merges := [
             (order(m[0], at), at, m[1]) for at, pair in enumerate(pairwise(ids)) if (m := model.merge_of(*pair))
         ]:
-            _, at, made = min(merges)
-            ids[at : at + 2] = [made]
+            _, at, merged = min(merges)
+            ids[at : at + 2] = [merged]
         return ids
 
     return changed

@@ -111,7 +111,7 @@ def _of_splitting(model: Model, split: Split) -> Iterator[tuple[str, Split]]:
     for name, characters in PLACED.items():
         expression = regex.compile(characters)
         first = next(chr(code) for code in chain(range(0xD800), range(0xE000, 0x110000)) if expression.match(chr(code)))
-        by_classes = {tuple(bool(one.match(c)) for one in classes): c for c in (*_TAKEN_FOR[::-1], first)}
+        by_classes = {tuple(bool(members.match(c)) for members in classes): c for c in (*_TAKEN_FOR[::-1], first)}
         for other in sorted({*by_classes.values()} - {first}):
             yield f"{name} are split like {other!a}", _split_as_if(split, expression, other)
 

@@ -143,6 +143,8 @@ def test_any_form_of_target_is_asked(of_bytes: Path, bpebench: Any, monkeypatch:
         ended = bpebench("conform", target, "--vectors", "vectors.jsonl.gz", "-m", "bytes.json")
         assert ended.status == status, ended
     assert re.search(r"✗ normalisation · normalisation: normalisation-\w{10}: ", ended.out)
+    ended = bpebench("conform", "priority", "--vectors", "vectors.jsonl.gz", "-m", "bytes.json", "--time", "0.1")
+    assert (ended.status, "incomplete (normalisation, decode)" in ended.out) == (1, True), ended
 
 
 @pytest.mark.parametrize(
