@@ -63,7 +63,7 @@ class Reference:
             ids = self.encode(text)
             row: dict[str, int | None] = dict.fromkeys(right)
             if not isinstance(ids, Failed):
-                row = dict.fromkeys(right, of_ids(ids)) | {"count": len(ids)}
+                row.update(dict.fromkeys(right, of_ids(ids)), count=len(ids))
                 row |= {call: digest_of(call, self.answer(call, ids)) for call in OF_IDS if call in right}
             for call, numbers in right.items():
                 numbers.append(row[call])
