@@ -49,9 +49,9 @@ def decoded(content: bytes | memoryview, name: str, offset: int = 0) -> str:
 
 
 def blocks_of(
-    source: IO[bytes], name: str, first: int = 0, end: int | None = None, n_bytes: int | None = None
+    source: IO[bytes], name: str, first: int, end: int | None, n_bytes: int | None, *, whole_lines: bool
 ) -> Iterator[Block]:
-    """Yield the blocks of an open file; see `TextFile.blocks`."""
+    """Yield the blocks of an open file, see `TextFile.blocks`; with `whole_lines` no line is cut, however long."""
     # Whether a line starts at a block's first byte is seen by the line break before it.
     offset, number = max(0, first * BLOCK_BYTES - 1), first - (first > 0)
     if offset:
@@ -59,14 +59,18 @@ def blocks_of(
     rest = b""
     while end is None or number < end:
         limit = (number + 1) * BLOCK_BYTES - offset
+        if limit <= 0:  # within a line
+            number += 1
+            continue
         left = sys.maxsize if n_bytes is None else max(0, n_bytes - offset)
         content, rest = rest or source.read(min(limit, left)), b""
         is_last = len(content) < limit
         if is_last and n_bytes is not None and len(content) < left:
             raise InvalidFile(name, f"it shrank below {n_bytes} bytes while it was read")
         if not is_last and not content.endswith(b"\n"):
-            line = source.readline(min(BLOCK_BYTES, left - limit))
-            n_kept = len(line) if len(line) < BLOCK_BYTES else len(line) - len(line.lstrip(_CONTINUATIONS))
+            most = sys.maxsize if whole_lines else BLOCK_BYTES
+            line = source.readline(min(most, left - limit))
+            n_kept = len(line) if len(line) < most else len(line) - len(line.lstrip(_CONTINUATIONS))
             content, rest = content + line[:n_kept], line[n_kept:]
         if number >= first and content:
             skipped = len(codecs.BOM_UTF8) if offset == 0 and content.startswith(codecs.BOM_UTF8) else 0

@@ -117,7 +117,7 @@ class TextFile:
         Raises `InvalidFile` for a file that has become shorter than `n_bytes`.
         """
         with self._open() as source:
-            yield from blocks_of(source, self.name, first, end, n_bytes)
+            yield from blocks_of(source, self.name, first, end, n_bytes, whole_lines=False)
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
@@ -133,25 +133,13 @@ class TextFile:
         """Yield lines, about a block at a time, with the offset of the first: all that begin in the blocks `first` to
         `end`, counted in bytes."""
         with self._open() as source:
-            at = first * blocks.BLOCK_BYTES
-            if at:
-                source.seek(at - 1)
-                at += len(source.readline()) - 1
-            stop = sys.maxsize if end is None else end * blocks.BLOCK_BYTES
-            while at < stop:
-                # It ends with the line after which more bytes follow than requested, but 0 requests all.
-                wanted = min(blocks.BLOCK_BYTES, stop - at) - 1
-                lines = source.readlines(wanted) if wanted else [source.readline()]
-                if not any(lines):
-                    return
-                yield at, lines
-                at += sum(map(len, lines))
+            for at, content in blocks_of(source, self.name, first, end, None, whole_lines=True):
+                yield at, io.BytesIO(content).readlines()
 
     def json_texts(self, at: int, lines: Iterable[bytes]) -> Iterator[str]:
         """Yield the documents of JSON lines, the first of which begins at `at`; raise `InvalidFile` naming the line."""
         for line in lines:
             text = self.decoded(at, line)
-            text = text.removeprefix("\ufeff") if at == 0 else text
             if text.strip():
                 try:
                     entry = json.loads(text)
