@@ -17,8 +17,7 @@ each two neighbours are compatible, that is, encode to themselves (`backtracking
 the one token t that ends at i and is compatible with the last token of x[:i-|t|]; this is kept for each i from a
 token on after which all the last |longest token| beginnings begin a token too, so all longer ones do. Two beginnings
 that reach the same i going back have the same ids before it. The automaton tells whether appended text continues the
-piece: all its possible states are followed, and none may end a piece. Of the published models, llama3 has tokens of
-no or several derivations, and those of SentencePiece rewrite their text: their last piece is encoded again.
+piece: all its possible states are followed, and none may end a piece.
 
 Source: van Antwerpen and Neubeck 2024, the appendable encoder of "So many tokens, so little time".
 """
