@@ -19,8 +19,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any
 
-from impls.core.specification import TrainingSpec
-from impls.core.training import may_become_token
+from impls.core.training import Corpus
 
 Pair = tuple[int, int]
 
@@ -29,14 +28,14 @@ class Learner:
     """The corpus as distinct words in order of first occurrence with their counts, the tokens by id, the pair counts,
     and the lazy heap."""
 
-    def __init__(self, words: list[list[int]], weights: list[int], tokens: list[bytes], spec: TrainingSpec) -> None:
-        self.words, self.weights, self.tokens, self.spec = words, weights, tokens, spec
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus, self.words, self.weights, spec = corpus, corpus.words, corpus.weights, corpus.spec
         self.counts: defaultdict[Pair, int] = defaultdict(int)
         self.words_with: defaultdict[Pair, list[int]] = defaultdict(list)  # ascending; may include words that lost it
         for index, (word, weight) in enumerate(zip(self.words, self.weights, strict=True)):
             for pair in pairwise(word):
                 self._gain(pair, index, weight)
-        self._tie_key = self._first_occurrence if spec.ties == "first" else spec.tie_key(tokens)
+        self._tie_key = self._first_occurrence if spec.ties == "first" else spec.tie_key(corpus.tokens)
         self.heap: list[tuple[Any, ...]] = []
         self._offer(self.counts)
 
@@ -65,10 +64,9 @@ class Learner:
         """Replace `pair` in every word, left to right, by a new symbol, and update the counts; return the number of
         symbols saved in the corpus."""
         left, right = pair
-        new = len(self.tokens)
-        self.tokens.append(self.tokens[left] + self.tokens[right])
+        new = self.corpus.join(pair)
         counts = self.counts
-        made: set[Pair] = set()
+        new_pairs: set[Pair] = set()
         n_fewer = 0
         for index in self.words_with.pop(pair, ()):
             word, weight = self.words[index], self.weights[index]
@@ -83,17 +81,17 @@ class Learner:
                 if merged:
                     counts[merged[-1], left] -= weight
                     self._gain((merged[-1], new), index, weight)
-                    made.add((merged[-1], new))
+                    new_pairs.add((merged[-1], new))
                 merged.append(new)
                 at += 2
                 if at < end:
                     counts[right, word[at]] -= weight
                     self._gain((new, word[at]), index, weight)
-                    made.add((new, word[at]))
+                    new_pairs.add((new, word[at]))
             n_fewer += weight * (len(word) - len(merged))
             self.words[index] = merged
         counts.pop(pair, None)
-        self._offer(made)
+        self._offer(new_pairs)
         return n_fewer
 
     def _gain(self, pair: Pair, index: int, weight: int) -> None:
@@ -106,9 +104,7 @@ class Learner:
         """Push the pairs that can still become a token, with their current counts."""
         for pair in pairs:
             count = self.counts[pair]
-            if count < self.spec.min_count:
-                continue
-            if may_become_token(self.tokens[pair[0]] + self.tokens[pair[1]], self.spec):
+            if count >= self.corpus.spec.min_count and self.corpus.may_join(pair):
                 heappush(self.heap, (-count, self._tie_key(pair), pair))
 
     def _first_occurrence(self, pair: Pair) -> tuple[int, int]:
@@ -120,5 +116,5 @@ class Learner:
                 if here == pair:
                     del holders[:skipped]  # a word that lost the pair never regains it
                     return index, offset
-                offset += len(self.tokens[here[0]])
+                offset += len(self.corpus.tokens[here[0]])
         raise AssertionError("a pair with a count occurs somewhere")

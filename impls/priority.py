@@ -38,7 +38,7 @@ class Priority(Tokenizer):
     @classmethod
     def learn(cls, corpus: Corpus) -> tuple[list[Pair], list[int]]:
         """Learn merges with incremental counts; exact under every rule for ties."""
-        return Learner(corpus.words, corpus.weights, corpus.tokens, corpus.spec).learn(corpus.budget)
+        return Learner(corpus).learn(corpus.budget)
 
     def encode_piece(self, piece: str) -> list[int]:
         """Return the ids of `piece`.

@@ -6,7 +6,8 @@ Trainers share these definitions (they are the specification), never the countin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from impls.core.arguments import texts_in_turn
@@ -19,6 +20,8 @@ from impls.core.text.patterns import Splitter, name_of, resolve
 from impls.core.text.text import repair_surrogates
 
 Pair = tuple[int, int]
+Texts = Iterable[str] | PieceCounts | Mapping[str, int]
+"""What to train on: texts, counts of their pieces, or what `piece_weights` returned."""
 
 
 class Corpus:
@@ -28,18 +31,24 @@ class Corpus:
         "ab ab ac"    words: a b, _ a b, _ a c    weights: 1, 1, 1    tokens: the base symbols by id
     """
 
-    def __init__(self, texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> None:
+    def __init__(self, texts: Texts, spec: TrainingSpec, base: list[bytes] | None = None) -> None:
+        """Prepare texts; symbols that are not among those of `base`, if it is given, take part in no merge."""
         self.spec = spec
         pieces = piece_weights(texts, spec)
-        self._base = base_symbols(pieces, spec)
+        self._base = base_symbols(pieces, spec) if base is None else base
         first = first_base_id(spec)
         self.tokens = [b""] * first + self._base
         """Token bytes by id; `join` adds to it."""
         self.budget = merge_budget(self._base, spec)
         """The maximum number of merges."""
         id_of = {symbol: first + index for index, symbol in enumerate(self._base)}
-        self.words = [[id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in pieces]
-        self.weights = list(pieces.values())
+        self.words: list[list[int]] = []
+        self.weights: list[int] = []
+        for piece, weight in pieces.items():
+            for known, run in groupby(piece_symbols(piece, spec), id_of.__contains__):
+                if known:
+                    self.words.append([id_of[symbol] for symbol in run])
+                    self.weights.append(weight)
 
     def may_join(self, pair: Pair) -> bool:
         """Return whether the specification allows the token that `pair` makes."""
@@ -55,10 +64,12 @@ class Corpus:
         return trained_model(self.spec, self._base, merges, counts)
 
 
-def piece_weights(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> dict[str, int]:
+def piece_weights(texts: Texts, spec: TrainingSpec) -> Mapping[str, int]:
     """Return every distinct piece of the texts and how often it occurs, in the order they first occur."""
+    if isinstance(texts, Mapping):
+        return texts
     if not isinstance(texts, PieceCounts):
-        return dict(Counter(corpus_pieces(texts, spec)))
+        return Counter(corpus_pieces(texts, spec))
     check_counts(texts, spec)
     return dict(texts.items())
 

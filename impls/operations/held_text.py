@@ -74,17 +74,16 @@ class ByteRun:
     """Byte tokens in a row, which are the text of their bytes if all of them are UTF-8, and else a U+FFFD each."""
 
     n_bytes = 0
-    _incomplete = b""
+    _text = ""
     _is_wrong = False
 
     def __init__(self, continuations: Collection[bytes]) -> None:
-        self._continuations = continuations
-        self._parts: list[str] = []
+        self._characters = Characters("strict", continuations)
 
     @property
     def data(self) -> bytes:
         """Return the bytes of the text that is held back."""
-        return "".join(self._parts).encode() + self._incomplete
+        return self._text.encode() + self._characters.data
 
     def otherwise(self) -> str:
         """Return the text of these bytes if a wrong one follows."""
@@ -95,23 +94,17 @@ class ByteRun:
         self.n_bytes += len(data)
         if self._is_wrong:
             return "\ufffd" * len(data)
-        self._incomplete += data
         try:
-            text, n_read = codecs.utf_8_decode(self._incomplete, "strict", False)
+            self._text += self._characters.push(data)
         except UnicodeDecodeError:
-            text, n_read = "", 0
-            self._is_wrong = True
-        self._parts.append(text)
-        self._incomplete = self._incomplete[n_read:]
-        if self._incomplete and (self._is_wrong or not may_become(self._incomplete, self._continuations)):
-            self._is_wrong, self._parts, self._incomplete = True, [], b""
+            self._is_wrong, self._text, self._characters.data = True, "", b""
             return "\ufffd" * self.n_bytes
         return ""
 
     def end(self) -> str:
         """Return the text that was held back, and begin the next run."""
-        text = "\ufffd" * self.n_bytes if self._incomplete else "".join(self._parts)
-        self.n_bytes, self._parts, self._incomplete, self._is_wrong = 0, [], b"", False
+        text = "\ufffd" * self.n_bytes if self._characters.data else self._text
+        self.n_bytes, self._text, self._characters.data, self._is_wrong = 0, "", b"", False
         return text
 
 
