@@ -162,8 +162,8 @@ class Tokenizer(ABC):
 
     def piece_ids(self, piece: str) -> Ids:
         """Return the ids of one of `pieces`: its token if the model takes it whole, else those of `encode_piece`."""
-        whole = self.model.whole_piece(piece)
-        return self.encode_piece(piece) if whole is None else [whole]
+        token = self.model.whole_piece(piece)
+        return self.encode_piece(piece) if token is None else [token]
 
     @property
     def by_pieces(self) -> bool:

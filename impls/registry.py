@@ -78,18 +78,18 @@ def get(name: str) -> type[Tokenizer]:
         raise UnknownName("implementation", name, names())
     module, _, attribute = target.partition(":")
     try:
-        found = getattr(import_module(module), attribute)
+        implementation = getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
         if name in _plugins() and error.name is not None and f"{module}.".startswith(f"{error.name}."):
             raise BPEError(f"{name}: the plug-in names {target!r}, and there is no module {error.name!r}") from None
         if error.name is not None and not error.name.startswith("impls"):
             raise Missing(name, error.name) from None
         raise
-    if isinstance(found, type) and issubclass(found, Tokenizer):
-        return found
+    if isinstance(implementation, type) and issubclass(implementation, Tokenizer):
+        return implementation
     from impls.plugin import wrap
 
-    return wrap(name, found)
+    return wrap(name, implementation)
 
 
 def load(name: str, model: Model) -> Tokenizer:
@@ -173,12 +173,12 @@ def availability(name: str) -> Availability:
     """
     if name in _OWN:
         try:
-            found = get(name)
+            implementation = get(name)
         except Missing as missing:
             return Availability(name, "", f"missing: pip install {missing.package}", "")
         except Exception as error:  # a library may fail in any way on import; it is listed all the same
             return Availability(name, "", f"broken: {type(error).__name__}: {error}", "")
-        return Availability(name, found.kind, "ready", found.summary)
+        return Availability(name, implementation.kind, "ready", implementation.summary)
     point = plugin(name)
     if not point.module.startswith("impls.peers."):
         origin = "" if point.dist is None else f"of {point.dist.name} {point.dist.version}; "

@@ -110,10 +110,10 @@ def id_list(ids: Iterable[SupportsIndex]) -> list[Any]:
 
 def checked_ids(ids: Iterable[SupportsIndex]) -> list[int]:
     """Return `ids` as a list of int; raise TypeError naming the first item that is not a whole number."""
-    found = id_list(ids)
-    if set(map(type, found)) <= {int}:
-        return found
-    return [whole_number(f"ids[{position}]", i) for position, i in enumerate(found)]
+    listed = id_list(ids)
+    if set(map(type, listed)) <= {int}:
+        return listed
+    return [whole_number(f"ids[{position}]", i) for position, i in enumerate(listed)]
 
 
 def _iterated(name: str, wanted: str, given: Iterable[Any]) -> Iterable[Any]:

@@ -130,9 +130,9 @@ def write_checked(path: Path, content: Any) -> bool:
 
 def _delete_oldest(folder: Path, suffix: str) -> None:
     with contextlib.suppress(OSError):
-        found = [(entry.stat(), entry) for entry in os.scandir(folder) if entry.name.endswith(suffix)]
+        entries = [(entry.stat(), entry) for entry in os.scandir(folder) if entry.name.endswith(suffix)]
         n_bytes = 0
-        for about, entry in sorted(found, key=lambda each: -each[0].st_mtime_ns):
+        for about, entry in sorted(entries, key=lambda each: -each[0].st_mtime_ns):
             n_bytes += about.st_size
             if n_bytes > MOST_BYTES:
                 Path(entry).unlink(missing_ok=True)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 _LONGEST_PROBLEM = 600
 
 
-def plural(n: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun; `many` defaults to `one` and an s.
+def plural(n: int, noun: str, nouns: str | None = None) -> str:
+    """Return a number with its noun; `nouns` defaults to `noun` and an s.
 
     >>> plural(1, "loss", "losses"), plural(2_000, "token")
     ('1 loss', '2,000 tokens')
     """
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
+    return f"{n:,} {noun if n == 1 else nouns or noun + 's'}"
 
 
 def shortened(problem: str) -> str:
@@ -69,7 +69,8 @@ def near_and_known(name: str, known: Sequence[str], see: str = "`bpebench list`"
     from difflib import get_close_matches
 
     word = name.strip("^$.*")
-    near = get_close_matches(name, known, _N_NEAR) or [one for one in known if len(word) > 2 and word in one][:_N_NEAR]
+    holding = [other for other in known if len(word) > 2 and word in other]
+    near = get_close_matches(name, known, _N_NEAR) or holding[:_N_NEAR]
     meant = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     return f"{meant}known: {some_of(known, see)}"
 

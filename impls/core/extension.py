@@ -130,8 +130,8 @@ class Extension:
             **self._specials(self.first_new_id),
         )
         """The given model as the beginning of the result; learning starts from the ids of its `encode_piece`."""
-        whole = (text for text in self.model.whole_token_ids if text != self.model.unknown)
-        self.spec = replace(spec, special_tokens=tuple(whole), unknown=self.model.unknown)
+        reserved = (text for text in self.model.whole_token_ids if text != self.model.unknown)
+        self.spec = replace(spec, special_tokens=tuple(reserved), unknown=self.model.unknown)
         """The specification with all texts that no merge may make."""
         least = self.first_new_id + (n_reserved - first_base_id(spec))
         if spec.vocab_size < least:

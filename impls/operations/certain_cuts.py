@@ -135,8 +135,8 @@ class CertainPairs(dict[str, bool]):
     def __missing__(self, pair: str) -> bool:
         if len(self) >= _MOST_PAIRS:
             self.clear()
-        found = self[pair] = self._is_certain(*pair)
-        return found
+        is_certain = self[pair] = self._is_certain(*pair)
+        return is_certain
 
     def continued(self, text: str) -> str:
         """Return a text as rewritten after a certain cut, where it begins neither the whole text nor a segment."""

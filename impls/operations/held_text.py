@@ -159,10 +159,10 @@ class Stops:
 
     def first_in(self, text: str) -> StopString | None:
         """Return the stop string that is complete first in `text`, and its start, or None."""
-        found = [(start + len(stop), start, stop) for stop in self.texts if (start := text.find(stop)) >= 0]
-        if not found:
+        ends = [(start + len(stop), start, stop) for stop in self.texts if (start := text.find(stop)) >= 0]
+        if not ends:
             return None
-        _, start, stop = min(found)
+        _, start, stop = min(ends)
         return StopString(stop, start)
 
     def n_begun(self, text: str, following: tuple[bytes, str | None]) -> int:

@@ -174,8 +174,8 @@ class Incremental:
         try:
             state, new = self._with_region(blocks, first, last, n_before, region)
         except BPEError:
-            whole = self.text
-            self._encode(whole[:start] + text + whole[stop:])
+            old = self.text
+            self._encode(old[:start] + text + old[stop:])
             raise
         self._assign(state)
         return change_of(n_before, _ids_of(blocks[first:last]), new)

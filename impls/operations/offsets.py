@@ -114,11 +114,11 @@ def _traced(tokenizer: Coder, text: str, unit: Unit, allowed_special: SpecialSet
             continue
         try:
             given = raw if tokenizer.normalizes else part
-            found = tokenizer.encode_normalized(given.text)
+            part_ids = tokenizer.encode_normalized(given.text)
         except UnknownSymbol as error:
             raise UnknownSymbol(error.character, given.starts[error.offset]) from None
-        ids += found
-        spans += _spans_in_part(tokenizer, found, part)
+        ids += part_ids
+        spans += _spans_in_part(tokenizer, part_ids, part)
     return ids, _in_unit(text, np.array(spans, np.int64).reshape(-1, 2), unit)
 
 

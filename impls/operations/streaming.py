@@ -144,10 +144,10 @@ class StreamDecoder:
         if not self._stops.texts:
             return text
         text = self._held + text
-        found = self._stops.first_in(text)
-        if found is not None:
-            self.stopped = StopString(found.text, self._n_characters + found.start)
-            n_held = len(text) - found.start
+        stop = self._stops.first_in(text)
+        if stop is not None:
+            self.stopped = StopString(stop.text, self._n_characters + stop.start)
+            n_held = len(text) - stop.start
         else:
             n_held = 0 if self._finished else self._stops.n_begun(text, self._next_texts())
         end = len(text) - n_held

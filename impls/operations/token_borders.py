@@ -50,8 +50,8 @@ class TokenBorders:
     def allow(self, text: str, place: int) -> bool:
         """Return whether, however `text` continues, no token crosses `place` or depends on what is beyond it."""
         start = max(0, place - self._longest + 1)
-        found = self._may_begin(text, start, place)
-        if found is not None and self._may_span(text, found.start(), place):
+        match = self._may_begin(text, start, place)
+        if match is not None and self._may_span(text, match.start(), place):
             return False
         return not self._flagged or self._independent(text, place)
 

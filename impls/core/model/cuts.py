@@ -34,10 +34,10 @@ class Cuts:
             return self._between(piece)
         parts: list[str] = []
         start = 0
-        for found in self._matcher.finditer(piece):
-            parts += self._between(piece[start : found.start()])
-            parts.append(found[0])
-            start = found.end()
+        for match in self._matcher.finditer(piece):
+            parts += self._between(piece[start : match.start()])
+            parts.append(match[0])
+            start = match.end()
         return parts + self._between(piece[start:])
 
     def separates(self, before: str, after: str) -> bool:

@@ -147,7 +147,7 @@ class ModelData:
         """
         if self.merge_rule == "pairs":
             listed = enumerate(zip(self.merges, self.merge_results, strict=True))
-            by_pair = {pair: (rank, made) for rank, (pair, made) in listed}
+            by_pair = {pair: (rank, result) for rank, (pair, result) in listed}
             return lambda left, right: by_pair.get((left, right))
         id_of, ranks = self.id_by_token.get, self.ranks
         token_of = {i: token for token, i in self.id_by_token.items() if i != self.unknown_id}.get
@@ -156,8 +156,8 @@ class ModelData:
             first, second = token_of(left), token_of(right)
             if first is None or second is None:
                 return None
-            made = id_of(first + second)
-            return None if made is None else (ranks[made], made)
+            result = id_of(first + second)
+            return None if result is None else (ranks[result], result)
 
         return merge_of
 

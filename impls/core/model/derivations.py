@@ -98,13 +98,13 @@ def unused_parts(model: ModelData) -> dict[int, tuple[int, ...]]:
     if model.sentencepiece is None:
         return {}
     ranks = _ranks_by_token(model)
-    found: dict[int, tuple[int, ...]] = {}
+    parts_of: dict[int, tuple[int, ...]] = {}
     for i in sorted(set(model.sentencepiece.unused_ids), key=lambda i: len(model.tokens[i] or b"")):
         token = model.tokens[i] or b""
         ends = character_ends(token)
         if len(ends) > 1 and (parts := _parts_of(token, ends, _LAST, ranks, model)) is not None:
-            found[i] = tuple(whole for part in parts for whole in found.get(part, (part,)))
-    return found
+            parts_of[i] = tuple(unit for part in parts for unit in parts_of.get(part, (part,)))
+    return parts_of
 
 
 def _ranks_by_token(model: ModelData) -> dict[bytes, int]:
@@ -123,10 +123,10 @@ def _parts_of(
 def ids_out_of_order(model: ModelData) -> str | None:
     """Return why the ids of `model` are not in the order of its ranks, or None if they are."""
     previous = -1
-    for rank, made in enumerate(model.merge_results):
-        if made <= previous:
-            return f"merge {rank} makes id {made} after merge {rank - 1} made id {previous}"
-        previous = made
+    for rank, result in enumerate(model.merge_results):
+        if result <= previous:
+            return f"merge {rank} makes id {result} after merge {rank - 1} made id {previous}"
+        previous = result
     return None
 
 
@@ -148,7 +148,7 @@ def concatenation_differs(model: ModelData) -> str | None:
         return _summary("no derivation from lower ranks", underived, model)[0]
     if recovered != model.merges:
         pairs = zip_longest(recovered, model.merges)
-        rank = next(rank for rank, (found, listed) in enumerate(pairs) if found != listed)
+        rank = next(rank for rank, (derived, listed) in enumerate(pairs) if derived != listed)
         return f"merge {rank} is not how the lower ranks make that token"
     return None
 
@@ -179,28 +179,28 @@ def irregularities(model: ModelData) -> tuple[str, ...]:
     """
     if model.merge_rule == "concatenation":
         return _summary("no derivation from lower ranks", recovered_merges(model)[1], model)
-    found: list[str] = []
+    problems: list[str] = []
     if model.ignore_merges:
-        found.append("ignore_merges: a whole piece in the vocabulary is one token whatever its merges")
+        problems.append("ignore_merges: a whole piece in the vocabulary is one token whatever its merges")
     duplicates = [pair for pair, times in Counter(model.merges).items() if times > 1]
     if duplicates:
-        found.append(f"{plural(len(duplicates), 'duplicate merge')}; the later rank counts")
+        problems.append(f"{plural(len(duplicates), 'duplicate merge')}; the later rank counts")
     last_rank = {pair: rank for rank, pair in enumerate(model.merges)}
-    made = Counter(model.merge_results[rank] for rank in last_rank.values())
-    found += _summary("several derivations", [i for i, times in made.items() if times > 1], model)
+    n_derivations = Counter(model.merge_results[rank] for rank in last_rank.values())
+    problems += _summary("several derivations", [i for i, times in n_derivations.items() if times > 1], model)
     first_rank: dict[int, int] = {}
-    for rank, made_id in enumerate(model.merge_results):
-        first_rank.setdefault(made_id, rank)
+    for rank, result in enumerate(model.merge_results):
+        first_rank.setdefault(result, rank)
     late = [rank for rank, pair in enumerate(model.merges) if any(first_rank.get(part, -1) >= rank for part in pair)]
     if late:
-        found.append(
+        problems.append(
             f"{plural(len(late), 'merge ranks', 'merges rank')} before a merge that makes "
             f"one of their parts, the first is rank {late[0]}"
         )
-    base = _base_ids(model)
-    underived = [i for i, token in enumerate(model.tokens) if token is not None and i not in made and i not in base]
-    found += _summary("no derivation", underived, model)
-    return tuple(found)
+    derived = n_derivations.keys() | _base_ids(model)
+    underived = [i for i in model.id_by_token.values() if i not in derived]
+    problems += _summary("no derivation", underived, model)
+    return tuple(problems)
 
 
 def equal_ranks(model: ModelData) -> tuple[int, ...]:
@@ -208,9 +208,9 @@ def equal_ranks(model: ModelData) -> tuple[int, ...]:
     rules = model.sentencepiece
     if rules is None or not rules.ranks:
         return ()
-    made = [i for i in model.id_by_token.values() if len(character_ends(model.tokens[i] or b"")) > 1]
-    times = Counter(rules.ranks[i] for i in made if i not in model.unmade_ids)
-    return tuple(i for i in made if times[rules.ranks[i]] > 1)
+    longer = [i for i in model.id_by_token.values() if len(character_ends(model.tokens[i] or b"")) > 1]
+    times = Counter(rules.ranks[i] for i in longer if i not in model.unmade_ids)
+    return tuple(i for i in longer if times[rules.ranks[i]] > 1)
 
 
 def symbol_ids(model: ModelData) -> frozenset[int]:

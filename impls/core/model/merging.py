@@ -81,8 +81,8 @@ def _middle_of_long(token: bytes, ends: Sequence[int], limit: int, ranks: Mappin
         return (rank, joined) if rank < limit else None
 
     n_wanted = len(parts) - 2
-    n_made = sum(1 for _ in islice(merging(parts, merge_of), n_wanted))
-    return len(parts[0]) if n_made == n_wanted else len(token)
+    n_merges = sum(1 for _ in islice(merging(parts, merge_of), n_wanted))
+    return len(parts[0]) if n_merges == n_wanted else len(token)
 
 
 def character_ends(token: bytes) -> list[int]:

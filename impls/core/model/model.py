@@ -93,8 +93,8 @@ class Model(ModelData):
         rules = {name: changes.pop(name) for name in HuggingFaceRules.__dataclass_fields__ if name in changes}
         if self.whole_token_flags and "whole_token_flags" not in rules:
             kept = [changes.get(name, getattr(self, name)) for name in ("special_tokens", "added_tokens")]
-            whole = {text for tokens in kept for text in tokens}
-            rules["whole_token_flags"] = {t: flags for t, flags in self.whole_token_flags.items() if t in whole}
+            texts = {text for tokens in kept for text in tokens}
+            rules["whole_token_flags"] = {t: flags for t, flags in self.whole_token_flags.items() if t in texts}
         changed = replace(self, **{"hugging_face": replace(self.hugging_face, **rules)} | changes)
         if "recovered_merges" in self.__dict__ and _UNMERGED.issuperset(changes):
             changed.__dict__["recovered_merges"] = self.__dict__["recovered_merges"]

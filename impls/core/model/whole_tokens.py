@@ -65,8 +65,8 @@ class WholeTokens:
             return False
         allowed = self._listed(allowed_special)
         disallowed = self._listed(disallowed_special) - (allowed if disallowed_special == "all" else set())
-        if disallowed and (found := special_matcher(frozenset(disallowed)).search(text)):
-            raise SpecialToken(found[0], found.start())
+        if disallowed and (match := special_matcher(frozenset(disallowed)).search(text)):
+            raise SpecialToken(match[0], match.start())
         wanted = allowed | self._added
         if not wanted or self.hidden:
             return bool(wanted)
@@ -123,9 +123,9 @@ def cut(
     not a part of its own.
     """
     start = 0
-    for found in special_matcher(frozenset(texts)).finditer(text) if texts else ():
-        begin, end = found.span()
-        token = texts[found[0]]
+    for match in special_matcher(frozenset(texts)).finditer(text) if texts else ():
+        begin, end = match.span()
+        token = texts[match[0]]
         flags = flags_of.get(token, ())
         if token in skipped:
             continue

@@ -34,8 +34,8 @@ class Block(NamedTuple):
 
 def documents_of(text: str, documents: str) -> Iterator[str]:
     """Yield the documents of a block's text: `paragraphs`, each with the blank lines after it, or `lines`."""
-    found = (_LINES if documents == "lines" else _PARAGRAPHS).finditer(text)
-    return (match[0] for match in found if match[0])
+    matches = (_LINES if documents == "lines" else _PARAGRAPHS).finditer(text)
+    return (match[0] for match in matches if match[0])
 
 
 def decoded(content: bytes | memoryview, name: str, offset: int = 0) -> str:

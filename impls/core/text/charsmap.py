@@ -37,7 +37,7 @@ class Charsmap:
         """
         units = self._units
         n_units = len(units)
-        found: tuple[int, int] | None = None
+        longest_entry: tuple[int, int] | None = None
         node = _offset(units[0])
         for at in range(start, len(text)):
             byte = text[at]
@@ -46,12 +46,12 @@ class Charsmap:
                 break
             node ^= _offset(unit)
             if unit & _HAS_LEAF and node < n_units:
-                found = at + 1 - start, units[node] & _VALUE
+                longest_entry = at + 1 - start, units[node] & _VALUE
                 if not longest:
                     break
-        if found is None:
+        if longest_entry is None:
             return None
-        length, place = found
+        length, place = longest_entry
         end = self._replacements.find(b"\0", place)
         if end < 0:
             raise InvalidModel(f"the charsmap has no replacement at {place}; it is damaged")

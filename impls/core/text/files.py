@@ -146,10 +146,10 @@ class TextFile:
                 except (ValueError, RecursionError) as error:
                     reason = error.msg if isinstance(error, json.JSONDecodeError) else "too deep or too large"
                     raise InvalidFile(self.name, f"{self._place(at)} is not JSON: {reason}") from None
-                found = entry.get(self.field) if isinstance(entry, dict) else None
-                if not isinstance(found, str):
+                value = entry.get(self.field) if isinstance(entry, dict) else None
+                if not isinstance(value, str):
                     raise InvalidFile(self.name, f'{self._place(at)} has no field "{self.field}" that is a string')
-                yield found
+                yield value
             at += len(line)
 
     def _place(self, at: int) -> str:

@@ -116,5 +116,5 @@ def _is_syllable(character: str) -> bool:
 def _first_parts() -> frozenset[str]:
     """Return the characters that begin the canonical decomposition of another character."""
     forms: Callable[[str], str] = unicodedata.decomposition
-    found = (forms(chr(code)).split() for code in range(0x80, 0x30000))
-    return frozenset(chr(int(parts[0], 16)) for parts in found if len(parts) == 2 and not parts[0].startswith("<"))
+    every = (forms(chr(code)).split() for code in range(0x80, 0x30000))
+    return frozenset(chr(int(parts[0], 16)) for parts in every if len(parts) == 2 and not parts[0].startswith("<"))

@@ -32,8 +32,8 @@ _NEWER_RANGES = (
 
 
 def _pairs(ranges: str) -> list[tuple[int, int]]:
-    found = [[int(end, 16) for end in part.split("-")] for part in ranges.split(" ")]
-    return [(ends[0], ends[-1]) for ends in found]
+    ends_of_ranges = [[int(end, 16) for end in part.split("-")] for part in ranges.split(" ")]
+    return [(ends[0], ends[-1]) for ends in ends_of_ranges]
 
 
 def _class(pairs: list[tuple[int, int]]) -> str:
@@ -77,7 +77,7 @@ def normal_form(form: Form, text: str) -> str:
 def lower_case(text: str) -> str:
     """Return `text` in the lower case of Unicode 17, letter by letter: no final sigma at the end of a word."""
     lowered = text.replace("Σ", "σ").lower()
-    return _NEWER_CAPITAL.sub(lambda found: _LOWER_CASE[found[0]], lowered)
+    return _NEWER_CAPITAL.sub(lambda match: _LOWER_CASE[match[0]], lowered)
 
 
 def is_mark(character: str) -> bool:

@@ -81,7 +81,7 @@ _WITH_ARGUMENTS: dict[str, tuple[int, Callable[..., Step]]] = {
 CHARSMAP = "charsmap"
 _MAX_GRAPHEME_BYTES = 5
 _TEXT = r'"(?:[^"\\]|\\.)*"'
-_ONE = re.compile(rf"([a-z-]+)(?:\(({_TEXT}(?:,{_TEXT})*)\))?(?:\+|$)")
+_CALL = re.compile(rf"([a-z-]+)(?:\(({_TEXT}(?:,{_TEXT})*)\))?(?:\+|$)")
 
 
 def call(name: str, *texts: str) -> str:
@@ -102,19 +102,19 @@ def steps_of(normalization: str) -> list[tuple[str, list[str]]]:
 def read_calls(written: str, n_arguments: dict[str, int], what: str) -> list[tuple[str, list[str]]]:
     """Return (name, arguments) of each step written by `call`; raise `InvalidModel` for any but those of
     `n_arguments`."""
-    found: list[tuple[str, list[str]]] = []
+    calls: list[tuple[str, list[str]]] = []
     at = 0
     while at < len(written):
-        one = _ONE.match(written, at)
+        match = _CALL.match(written, at)
         try:
-            texts = json.loads(f"[{one[2] or ''}]") if one else []
+            texts = json.loads(f"[{match[2] or ''}]") if match else []
         except ValueError:
             texts = []
-        if one is None or n_arguments.get(one[1]) != len(texts):
+        if match is None or n_arguments.get(match[1]) != len(texts):
             raise InvalidModel(f"{what} {written[at : at + 60]!r} is not one of: {', '.join(n_arguments)}")
-        found.append((one[1], texts))
-        at = one.end()
-    return found
+        calls.append((match[1], texts))
+        at = match.end()
+    return calls
 
 
 @lru_cache(maxsize=64)
@@ -152,13 +152,13 @@ def replaced_graphemes(charsmap: Charsmap, text: str) -> Iterator[tuple[str, str
     for match in regex.finditer(r"\X", as_unicode_16(text)):
         grapheme = text[match.start() : match.end()]
         data = grapheme.encode()
-        found = charsmap.prefix(data, 0, longest=False) if len(data) <= _MAX_GRAPHEME_BYTES else None
-        if found is not None:
-            yield grapheme, found[1].decode("utf-8", "replace")
+        entry = charsmap.prefix(data, 0, longest=False) if len(data) <= _MAX_GRAPHEME_BYTES else None
+        if entry is not None:
+            yield grapheme, entry[1].decode("utf-8", "replace")
             continue
         for character in grapheme:
-            found = charsmap.prefix(character.encode(), 0, longest=False)
-            yield character, character if found is None else found[1].decode("utf-8", "replace")
+            entry = charsmap.prefix(character.encode(), 0, longest=False)
+            yield character, character if entry is None else entry[1].decode("utf-8", "replace")
 
 
 def without_prefix_space(normalization: str | None) -> tuple[str | None, bool]:

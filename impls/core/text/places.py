@@ -32,11 +32,11 @@ def places_of(name: str, texts: Sequence[str], before: str, after: str, charsmap
         case "charsmap":
             return _changed(_changes_of_charsmap(charsmap, before)) if charsmap else list(range(n))
         case "replace":
-            found = re.finditer(re.escape(texts[0]), before)
-            return edited_places(n, ((*match.span(), len(texts[1])) for match in found))
+            matches = re.finditer(re.escape(texts[0]), before)
+            return edited_places(n, ((*match.span(), len(texts[1])) for match in matches))
         case "replace-regex":
-            found = regex.finditer(texts[0], as_unicode_16(before, texts[0]))
-            return edited_places(n, ((*match.span(), len(texts[1])) for match in found))
+            matches = regex.finditer(texts[0], as_unicode_16(before, texts[0]))
+            return edited_places(n, ((*match.span(), len(texts[1])) for match in matches))
         case "strip" | "strip-left" | "strip-right":
             start = 0 if name == "strip-right" else n - len(before.lstrip(WHITE_SPACE))
             return list(range(start, start + len(after)))
@@ -99,9 +99,9 @@ def _composed(decomposed: Iterable[tuple[int, str, int]]) -> Iterator[tuple[int,
     for rank, character, change in decomposed:
         letter = waiting[0] if waiting and waiting[0][0] == 0 else None
         if letter is not None and (len(waiting) == 1 or waiting[-1][0] < rank):
-            made = in_normal_form("NFC", letter[1] + character)
-            if len(made) == 1:
-                waiting[0] = (0, made, letter[2] + change - 1)
+            composed = in_normal_form("NFC", letter[1] + character)
+            if len(composed) == 1:
+                waiting[0] = (0, composed, letter[2] + change - 1)
                 continue
         if rank == 0:
             yield from waiting

@@ -132,18 +132,18 @@ def replacements(text: str, rules: SentencePieceRules, user_defined: Collection[
     """
     charsmap = _charsmap_of(rules.charsmap if rules.looks_up else b"")
     own = special_matcher(frozenset(user_defined)) if user_defined else None
-    found = own.search(text) if own else None
+    match = own.search(text) if own else None
     after_space = rules.remove_extra_spaces
     data = text.encode()
     at = at_byte = 0
     while at < len(text):
         start, part = at, text[at]
         n_bytes = len(part.encode())
-        if own and found and found.start() < at:
-            found = own.search(text, at)
-        if found and found.start() == at:
-            part = found[0]
-            n_bytes, at = len(part.encode()), found.end()
+        if own and match and match.start() < at:
+            match = own.search(text, at)
+        if match and match.start() == at:
+            part = match[0]
+            n_bytes, at = len(part.encode()), match.end()
         elif charsmap and (replaced := charsmap.prefix(data, at_byte)) is not None:
             n_bytes, replacement = replaced
             part = replacement.decode("utf-8", "replace")

@@ -109,8 +109,8 @@ def _written(source: Traced, rules: SentencePieceRules, user_defined: Collection
             source = source.part(0, len(source.text.rstrip(f" {SPACE_MARK}" if rules.escape_spaces else " ")))
     elif rules.remove_extra_spaces:
         for expression in (r"\A +", rf"[ {SPACE_MARK}]+\Z" if rules.escape_spaces else r" +\Z", r" +(?= )"):
-            found = ((*one.span(), 0) for one in re.finditer(expression, source.text))
-            places = edited_places(len(source.text), found)
+            removed = ((*match.span(), 0) for match in re.finditer(expression, source.text))
+            places = edited_places(len(source.text), removed)
             source = source.moved(re.sub(expression, "", source.text), places)
     return source.with_prefix(written)
 
@@ -120,8 +120,8 @@ def surrogates_repaired(text: str) -> Traced:
     traced = Traced.of(text)
     if text.isascii():
         return traced
-    found = re.finditer("([\ud800-\udbff][\udc00-\udfff])|[\ud800-\udfff]", text)
-    edits = [(*one.span(), _joined(one[0]) if one[1] else "\ufffd") for one in found]
+    matches = re.finditer("([\ud800-\udbff][\udc00-\udfff])|[\ud800-\udfff]", text)
+    edits = [(*match.span(), _joined(match[0]) if match[1] else "\ufffd") for match in matches]
     return traced.edited(edits) if edits else traced
 
 

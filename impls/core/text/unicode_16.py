@@ -48,7 +48,7 @@ def stand_ins(*expressions: str) -> Mapping[str, str]:
     named = [match for expression in expressions for match in _NAMED.finditer(expression)]
     codes = (int(match[match.lastindex], 16) if match.lastindex else ord(match[0]) for match in named)
     bounds = np.unique(np.fromiter(codes, np.int64))
-    found: dict[str, str] = {}
+    stand_in_of: dict[str, str] = {}
     for kept, moved in _moved():
         above = np.searchsorted(kept, moved).clip(1, len(kept) - 1)
         low, high = kept[above - 1], kept[above]
@@ -60,8 +60,8 @@ def stand_ins(*expressions: str) -> Mapping[str, str]:
                 "another category than Unicode 16; install regex==2025.7.34 to use the pattern"
             )
         takes_low = low_fits & (~high_fits | (moved - low <= high - moved))
-        found |= zip(map(chr, moved), map(chr, np.where(takes_low, low, high)), strict=True)
-    return found
+        stand_in_of |= zip(map(chr, moved), map(chr, np.where(takes_low, low, high)), strict=True)
+    return stand_in_of
 
 
 def _place(bounds: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -72,9 +72,9 @@ def _place(bounds: np.ndarray, codes: np.ndarray) -> np.ndarray:
 @cache
 def _moved() -> list[tuple[np.ndarray, np.ndarray]]:
     """Return, for each category of which characters moved, the code points that are still in it and those that left."""
-    found: list[tuple[np.ndarray, np.ndarray]] = []
+    moves: list[tuple[np.ndarray, np.ndarray]] = []
     if regex.match(r"\p{L}", _LETTER_OF_17) is None:
-        return found
+        return moves
     for line in Path(__file__).with_suffix(".txt").read_text(encoding="ascii").splitlines():
         category, *ranges = line.split()
         ends = [[int(code, 16) for code in part.split("-")] for part in ranges]
@@ -82,5 +82,5 @@ def _moved() -> list[tuple[np.ndarray, np.ndarray]]:
         left = regex.findall(rf"\P{{{category}}}", codes.astype("<u4").tobytes().decode("utf-32-le"))
         if left:
             moved = np.array([ord(character) for character in left])
-            found.append((np.setdiff1d(codes, moved, assume_unique=True), moved))
-    return found
+            moves.append((np.setdiff1d(codes, moved, assume_unique=True), moved))
+    return moves
