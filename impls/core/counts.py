@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from impls.core.errors import BPEError
 
+_STEP = 1 << 17
+"""Pieces gathered at a time."""
 _MOST = np.iinfo(np.int64).max
 
 
@@ -45,14 +45,10 @@ class PieceCounts:
         for piece, count in counts.items():
             if not 0 < count <= _MOST:
                 raise BPEError(f"the piece {piece!a} has the count {count}; counts go from 1 to 2**63 - 1")
-        return cls._in_order(pattern, {piece.encode(): count for piece, count in counts.items()})
-
-    @classmethod
-    def _in_order(cls, pattern: tuple[str, ...], counts: Mapping[bytes, int]) -> PieceCounts:
-        pieces = sorted(counts)
-        ends = np.cumsum([0, *map(len, pieces)], dtype=np.int64)[1:]
+        pieces = [piece.encode() for piece in counts]
         text = np.frombuffer(b"".join(pieces), np.uint8)
-        return cls(pattern, text, ends, np.fromiter(map(counts.__getitem__, pieces), np.int64, len(pieces)))
+        ends = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), dtype=np.int64)
+        return cls(pattern, text, ends, np.fromiter(counts.values(), np.int64, len(pieces))).sorted()
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -75,26 +71,22 @@ class PieceCounts:
         """Return the bytes of all pieces, each times its count."""
         return int(self.counts @ self.lengths)
 
-    def pieces(self) -> list[bytes]:
-        """Return the UTF-8 of each piece."""
-        content = self.text.tobytes()
-        return [content[start:end] for start, end in pairwise([0, *self.ends.tolist()])]
-
     def items(self) -> Iterator[tuple[str, int]]:
         """Yield (piece, count)."""
-        for piece, count in zip(self.pieces(), self.counts.tolist(), strict=True):
-            yield piece.decode(), count
+        begin, content = 0, self.text.tobytes()
+        for end, count in zip(self.ends.tolist(), self.counts.tolist(), strict=True):
+            yield content[begin:end].decode(), count
+            begin = end
 
     def chosen(self, order: np.ndarray) -> PieceCounts:
         """Return the pieces with these indices, in the order given."""
-        pieces = self.pieces()
-        text = np.frombuffer(b"".join([pieces[k] for k in order.tolist()]), np.uint8)
-        return replace(self, text=text, ends=self.lengths[order].cumsum(), counts=self.counts[order])
+        lengths = self.lengths[order]
+        text = gathered(self.text, self.starts[order], lengths)
+        return replace(self, text=text, ends=np.cumsum(lengths, dtype=np.int64), counts=self.counts[order])
 
     def sorted(self) -> PieceCounts:
         """Return the pieces in the order of their UTF-8."""
-        pieces = self.pieces()
-        return self.chosen(np.array(sorted(range(len(pieces)), key=pieces.__getitem__), np.int64))
+        return self.chosen(_order(self.text, self.starts, self.lengths)[0])
 
     def at_least(self, least: int) -> PieceCounts:
         """Return the pieces that occur `least` times or more."""
@@ -109,10 +101,80 @@ def added(parts: Sequence[PieceCounts]) -> PieceCounts:
             raise BPEError("counts of different patterns cannot be added; count all text with one")
     if sum(float(part.counts.astype(np.float64) @ part.lengths) for part in parts) >= _MOST:
         raise BPEError("the counts add up to 2**63 bytes of text or more")
-    total: defaultdict[bytes, int] = defaultdict(int)
-    for part in parts:
-        for piece, count in zip(part.pieces(), part.counts.tolist(), strict=True):
-            total[piece] += count
-    return replace(
-        PieceCounts._in_order(first.pattern, total), sources=tuple(source for part in parts for source in part.sources)
-    )
+    everything = concatenated(parts)
+    order, group = _order(everything.text, everything.starts, everything.lengths)
+    if not len(order):
+        return everything
+    firsts = np.flatnonzero(np.diff(group, prepend=-1))
+    return replace(everything.chosen(order[firsts]), counts=np.add.reduceat(everything.counts[order], firsts))
+
+
+def concatenated(parts: Sequence[PieceCounts]) -> PieceCounts:
+    """Return the pieces of all parts, of one pattern, one part after the other."""
+    shifts = np.cumsum([0, *(len(part.text) for part in parts[:-1])])
+    ends = np.concatenate([part.ends + shift for part, shift in zip(parts, shifts, strict=True)])
+    text, counts = (np.concatenate([getattr(part, name) for part in parts]) for name in ("text", "counts"))
+    return PieceCounts(parts[0].pattern, text, ends, counts, tuple(source for part in parts for source in part.sources))
+
+
+def gathered(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return the concatenated stretches of `text` (uint8) with these starts and lengths."""
+    out = np.empty(int(lengths.sum()), np.uint8)
+    at = 0
+    for begin in range(0, len(starts), _STEP):
+        sizes = lengths[begin : begin + _STEP]
+        ends = np.cumsum(sizes)
+        total = int(ends[-1])
+        index = np.arange(total) + np.repeat(starts[begin : begin + _STEP] - (ends - sizes), sizes)
+        out[at : at + total] = text[index]
+        at += total
+    return out
+
+
+def _order(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices that sort the pieces and, in that order, a number for each that equal pieces share.
+
+    Pieces are compared by 8 bytes, those that tie by the next 8, and finally by length.
+    """
+    order = np.argsort(_keys(text, starts, lengths, 0), kind="stable")
+    group = _groups(_keys(text, starts[order], lengths[order], 0), np.zeros(len(order), np.int64))
+    level = 1
+    tied = _tied(group)
+    while len(tied):
+        of = order[tied]
+        ended = bool((lengths[of] <= 8 * level).all())
+        keys = lengths[of] if ended else _keys(text, starts[of], lengths[of], level)
+        by = np.lexsort((keys, group[tied]))
+        order[tied] = of[by]
+        group[tied] = tied[_groups(keys[by], group[tied])]
+        if ended:
+            break
+        tied = tied[_tied(group[tied])]
+        level += 1
+    return order, group
+
+
+def _groups(keys: np.ndarray, within: np.ndarray) -> np.ndarray:
+    """Return for each (key, group before), both in order, the index of the first that is equal."""
+    indices = np.arange(len(keys))
+    repeats = (keys[1:] == keys[:-1]) & (within[1:] == within[:-1])
+    indices[1:][repeats] = 0
+    return np.maximum.accumulate(indices)
+
+
+def _tied(group: np.ndarray) -> np.ndarray:
+    """Return the indices of the members of groups of two or more."""
+    same = np.concatenate([[False], group[1:] == group[:-1], [False]])
+    return np.flatnonzero(same[1:] | same[:-1])
+
+
+def _keys(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray, level: int) -> np.ndarray:
+    """Return bytes 8 * level to 8 * level + 7 of each piece as a number, with zeros after its end: uint64."""
+    keys = np.empty(len(starts), np.uint64)
+    columns = np.arange(8)
+    for begin in range(0, len(starts), _STEP):
+        left = lengths[begin : begin + _STEP, None] - 8 * level
+        index = starts[begin : begin + _STEP, None] + 8 * level + columns
+        found = np.where(columns < left, text[np.minimum(index, len(text) - 1)], 0).astype(np.uint8)
+        keys[begin : begin + _STEP] = found.view(">u8").reshape(-1)
+    return keys

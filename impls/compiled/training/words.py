@@ -12,14 +12,12 @@ from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES, UNCOVERED
 from impls.compiled.pages import aligned_zeros, bounded_zeros
 from impls.compiled.pretokenize.splitting import SplitContext
 from impls.compiled.training import layout
-from impls.core.counts import PieceCounts
+from impls.core.counts import PieceCounts, gathered
 from impls.core.errors import Unsupported
 from impls.core.text.patterns import Splitter
 
 _BITS, _ARENA_BYTES = 16, 1 << 20
 """Initial sizes: log2 of the number of entries of the table, and bytes of pieces."""
-_STEP = 1 << 17
-"""Pieces gathered at a time."""
 
 
 class Pieces(Slots):
@@ -128,7 +126,7 @@ class Words(Pieces):
         """Return the counts, with pieces in the order of their first occurrence; afterwards nothing can be counted."""
         self.release("piece_table")
         lengths = self.lengths.astype(np.int64)
-        text = _gathered(self.held("arena"), self.held("starts")[: len(lengths)], lengths)
+        text = gathered(self.held("arena"), self.held("starts")[: len(lengths)], lengths)
         return PieceCounts(self._stages, text, np.cumsum(lengths), self.counts)
 
     def enlarging(self, n_bytes: int, kernel: Callable[[], int]) -> int:
@@ -169,17 +167,3 @@ def _texts(data: np.ndarray, sizes: np.ndarray) -> Iterator[bytes]:
     for size in sizes.tolist():
         yield data[at : at + size].tobytes()
         at += size
-
-
-def _gathered(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return the concatenated stretches of `text` (uint8) with these starts and lengths."""
-    out = np.empty(int(lengths.sum()), np.uint8)
-    at = 0
-    for begin in range(0, len(starts), _STEP):
-        sizes = lengths[begin : begin + _STEP]
-        ends = np.cumsum(sizes)
-        total = int(ends[-1])
-        index = np.arange(total) + np.repeat(starts[begin : begin + _STEP] - (ends - sizes), sizes)
-        out[at : at + total] = text[index]
-        at += total
-    return out

@@ -67,6 +67,7 @@ def in_order(counts: dict[str, int]) -> list[tuple[str, int]]:
 
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts_module, "_STEP", 7)
     monkeypatch.setattr(counts_runs, "_STEP", 5)
 
 
