@@ -26,8 +26,7 @@ def _needed(record: Disagreement) -> list[pytest.MarkDecorator]:
 
 @pytest.mark.corpus
 @pytest.mark.parametrize(
-    "index",
-    [pytest.param(k, id=f"{r.a},{r.b}:{r.shape!a}", marks=_needed(r)) for k, r in enumerate(_RECORDS)],
+    "index", [pytest.param(k, id=f"{r.a},{r.b}:{r.shape!a}", marks=_needed(r)) for k, r in enumerate(_RECORDS)]
 )
 def test_a_kept_counterexample_holds(replayed: list[Replayed], index: int) -> None:
     one = replayed[index]

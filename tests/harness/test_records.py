@@ -13,14 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.outcome import Outcome
-from harness.records import (
-    RECORDS_FILE,
-    RecordError,
-    RecordWriter,
-    Text,
-    Verdict,
-    read_records,
-)
+from harness.records import RECORDS_FILE, RecordError, RecordWriter, Text, Verdict, read_records
 
 
 def verdict(name: str) -> Verdict:

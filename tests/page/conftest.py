@@ -10,14 +10,7 @@ from command_line import bpebench
 from records_by_hand import timed
 
 from harness.outcome import Outcome
-from harness.records import (
-    AnyRecord,
-    Counterexample,
-    RecordWriter,
-    Text,
-    Verdict,
-    write_machine,
-)
+from harness.records import AnyRecord, Counterexample, RecordWriter, Text, Verdict, write_machine
 from harness.report.page.runs import render_page
 
 __all__ = ["bpebench", "browser", "open_page"]

@@ -107,12 +107,7 @@ def _template(rng: Random, alphabet: str) -> Document:
 
     single = rng.choice(("<m> A <n>", "A", "A:2 both:1", "<m> <n>:3 A A:1", "<m>"))
     pair = rng.choice(("<m> A <n> B:1 <n>:1", "B A:1", "A both:1 B", "A A:1", "B:4", "A B"))
-    return {
-        "type": "TemplateProcessing",
-        "single": pieces(single),
-        "pair": pieces(pair),
-        "special_tokens": special,
-    }
+    return {"type": "TemplateProcessing", "single": pieces(single), "pair": pieces(pair), "special_tokens": special}
 
 
 # --- calls -------------------------------------------------------------------------------------------------------

@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.outcome import Outcome
-from harness.records import (
-    Agreement,
-    AgreementClass,
-    AnyRecord,
-    Compression,
-    Measurement,
-    Pass,
-    Trained,
-)
+from harness.records import Agreement, AgreementClass, AnyRecord, Compression, Measurement, Pass, Trained
 from harness.report.tables import tables
 
 

@@ -67,14 +67,8 @@ def test_every_verb_has_its_own_help(bpebench: Any) -> None:
         ("vocab MODEL --fail-on partial", "--fail-on needs --lint"),
         ("compare a b --fail-if sluggish", "'sluggish' is not a condition"),
         ("run -w ^english --out out", "no workload is left to run; did you mean 'short/o200k"),
-        (
-            "run -e naive|mine.py --dry-run",
-            "mine.py is a file or a command, not an expression; give it",
-        ),
-        (
-            "check -e mine.py|naive -m gpt2",
-            "mine.py is a file or a command, not an expression; give it",
-        ),
+        ("run -e naive|mine.py --dry-run", "mine.py is a file or a command, not an expression; give it"),
+        ("check -e mine.py|naive -m gpt2", "mine.py is a file or a command, not an expression; give it"),
         ("run --dry-run -E naive --exclude=priority", "-E: given 2 times"),
         ("report no-such-folder", "holds no records.jsonl"),
         ("report RUN --table sped", "no table 'sped' in this run; did you mean 'speed'? known: "),

@@ -107,12 +107,7 @@ FATES = {
     "Segfault": ("crash", "killed by SIGSEGV; .*Fatal Python error: Segmentation fault"),
     "ParentKiller": ("crash", "killed by SIGKILL"),
 }
-LATE = {
-    "Hanging": "",
-    "Hopping": "",
-    "raw late": "",
-    "raw no-line-end": "end of line",
-}
+LATE = {"Hanging": "", "Hopping": "", "raw late": "", "raw no-line-end": "end of line"}
 
 
 @pytest.mark.parametrize("name", [*FATES, *LATE])

@@ -20,14 +20,7 @@ from harness.conform.checks import encoding as encoding_checks
 from harness.conform.checks.catalogue import CHECKS
 from harness.conform.client import TargetClient
 from harness.conform.reference import Reference
-from harness.conform.verdicts import (
-    CheckVerdict,
-    ConformanceReport,
-    FailingInput,
-    Stage,
-    mark_repeated,
-    overall,
-)
+from harness.conform.verdicts import CheckVerdict, ConformanceReport, FailingInput, Stage, mark_repeated, overall
 from harness.outcome import Outcome
 from harness.process.limits import Limits
 from harness.process.protocol import ErrorResult

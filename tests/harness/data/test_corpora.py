@@ -12,14 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data import (
-    DataError,
-    corpus_names,
-    describe_corpora,
-    load_corpus,
-    sample_parts,
-    turkish_paragraph,
-)
+from harness.data import DataError, corpus_names, describe_corpora, load_corpus, sample_parts, turkish_paragraph
 from harness.data.documents import encoded, interleaved, join, pack, take_bytes, unpack
 from harness.data.generated import generated_names
 from impls.core.errors import UnknownName

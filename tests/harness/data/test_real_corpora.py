@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.data import (
-    corpus_names,
-    load_corpus,
-)
+from harness.data import corpus_names, load_corpus
 from harness.data.catalogue import real_corpora
 
 pytestmark = pytest.mark.corpus

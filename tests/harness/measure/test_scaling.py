@@ -38,13 +38,7 @@ def scaled(name: str, done: Sequence[Measurement] = ()) -> list[Measurement]:
         encoders=("toy-bytes",),
         confirming=("naive",),
     ) as materials:
-        scale = Scale(
-            implementations=(name,),
-            model="toy",
-            families=("letters",),
-            sizes=SIZES,
-            rounds=1,
-        )
+        scale = Scale(implementations=(name,), model="toy", families=("letters",), sizes=SIZES, rounds=1)
         everything = measure_scaling(scale, materials, written.append, done=done)
         assert everything == [*done, *written]
     return written

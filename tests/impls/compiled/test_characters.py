@@ -76,13 +76,7 @@ def test_a_character_known_only_inside_a_word_is_unknown_at_its_end() -> None:
 def test_a_token_that_two_spellings_make() -> None:
     """The text `a_` inside a word, and `a` at the end of one."""
     tokens = (b"a", b"_", b"b", b"a_", b"b_", b"__", b"ba_")
-    model = Model(
-        tokens=tokens,
-        merges=((0, 1), (2, 3)),
-        alphabet="chars",
-        end_of_word="_",
-        pattern=(),
-    )
+    model = Model(tokens=tokens, merges=((0, 1), (2, 3)), alphabet="chars", end_of_word="_", pattern=())
     fast, reference = Compiled(model), Priority(model)
     for text in ("a", "ba", "ba_b", "a_a", "ba_ba_ba", "baa", "a__b"):
         assert outcome(fast.encode, text) == outcome(reference.encode, text)

@@ -12,10 +12,7 @@ import impls
 from impls.compiled import Compiled, context
 from impls.priority import Priority
 
-TABLES = {
-    "short": ("pieces.shift", "pieces.count", 9),
-    "long": ("long.shift", "long.count", 20),
-}
+TABLES = {"short": ("pieces.shift", "pieces.count", 9), "long": ("long.shift", "long.count", 20)}
 """Slots of the shift and the number of entries, and the number of letters of the table's pieces."""
 LETTERS = "abcd"
 SPLIT_OUTSIDE = r"(?<=[a-z])[ ]|[a-z]+|[^a-z]"

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from impls.compiled import tables
-from impls.compiled.layout import (
-    NO_ROW,
-    SYMBOL_BITS,
-)
+from impls.compiled.layout import NO_ROW, SYMBOL_BITS
 from impls.compiled.tables import pair_rows
 from impls.core.errors import Unsupported
 

@@ -90,10 +90,7 @@ def test_a_special_token_is_found_wherever_a_part_ends(special: str) -> None:
 def test_the_number_of_ids_is_not_the_predicted_one(name: str) -> None:
     few, many = "the cat sat üstünde ", "\u0378\U0001f389"
     n = 4 * LONG
-    text = {
-        "ever more": few * (n // 4) + many * (n // 2),
-        "ever fewer": many * (n // 4) + few * (n // 4),
-    }[name]
+    text = {"ever more": few * (n // 4) + many * (n // 2), "ever fewer": many * (n // 4) + few * (n // 4)}[name]
     tokenizer = Compiled(model("cl100k", "a b|end"))
     expected = tokenizer.encode_batch([text])[0]
     assert len(expected) > 2 * n

@@ -18,17 +18,7 @@ from typing import Any
 import pytest
 import tokenizers
 from hf_calls import BYTE_LEVEL, MARKS_FILE
-from tokenizer_json_shapes import (
-    FALL_BACK,
-    a_file,
-    added,
-    before,
-    byte_level,
-    chain,
-    metaspace,
-    n_ids,
-    split,
-)
+from tokenizer_json_shapes import FALL_BACK, a_file, added, before, byte_level, chain, metaspace, n_ids, split
 
 from impls.drop_in import hf
 

@@ -103,10 +103,7 @@ def test_a_special_token_that_is_not_allowed_is_its_symbol(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     "marks",
-    [
-        {"normalizer": replace(" ", "▁")},
-        {"pre_tokenizer": metaspace("never", splits=False)},
-    ],
+    [{"normalizer": replace(" ", "▁")}, {"pre_tokenizer": metaspace("never", splits=False)}],
     ids=["Replace", "Metaspace"],
 )
 def test_a_split_that_never_matches_is_not_nothing(marks: Document, tmp_path: Path) -> None:
@@ -170,10 +167,7 @@ MARKS = {
 METASPACE = metaspace("always", splits=False)
 REMOVING = [replace(r"\A +", "", "Regex"), replace(r"[ ▁]+\z", "", "Regex"), replace(" {2,}", " ", "Regex")]
 DECODED = {
-    "Strip": {
-        "normalizer": chain(*LLAMA),
-        "decoder": {"type": "Sequence", "decoders": MARKS_REMOVED},
-    },
+    "Strip": {"normalizer": chain(*LLAMA), "decoder": {"type": "Sequence", "decoders": MARKS_REMOVED}},
     "Strip, spaces removed": {
         "normalizer": chain(*REMOVING, *LLAMA),
         "decoder": {"type": "Sequence", "decoders": MARKS_REMOVED},

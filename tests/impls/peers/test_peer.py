@@ -243,10 +243,7 @@ def test_only_the_plain_rules_of_sentencepiece_are_left_to_a_library(options: di
     if not options:
         own = SentencePieceProcessor(model_proto=content)
         again = SentencePieceProcessor(model_proto=conversion.sentencepiece_file(model))
-        document, texts = (
-            conversion.sentencepiece_json(model),
-            [*TEXTS, "", " ", "  a ", "x\ny", "\x00", "<s> a"],
-        )
+        document, texts = (conversion.sentencepiece_json(model), [*TEXTS, "", " ", "  a ", "x\ny", "\x00", "<s> a"])
         expected = [own.encode(text) for text in texts]
         assert [again.encode(text) for text in texts] == ids_of(document, texts) == expected
         ids = sorted(json.loads(document)["model"]["vocab"].values())

@@ -14,10 +14,7 @@ from impls.operations import incremental
 
 @pytest.mark.parametrize("implementation", ["priority", "compiled"])
 def test_ids_are_those_of_a_fresh_encoding(
-    trained: Any,
-    implementation: str,
-    fuzz: int,
-    monkeypatch: pytest.MonkeyPatch,
+    trained: Any, implementation: str, fuzz: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(incremental, "CHUNK", 12)
     tokenizer = impls.load(implementation, trained.model)
