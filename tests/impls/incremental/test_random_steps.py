@@ -46,6 +46,10 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(incremental, "CHUNK", 12)
 
 
+FORMS = [
+    "nfc", "nfd", "nfkc", "nfkd+strip-accents+lowercase", "nfd+nfc", "lowercase+nfkc", "nmt", "strip",
+    'nfkd+replace("ll","▁x")',
+]  # fmt: skip
 MODELS: dict[str, Callable[[], Model]] = {
     **{name: (lambda name=name: of_pattern(name)) for name in NAMED},  # type: ignore[misc]
     "pattern of a file": lambda: of_pattern(r"\s+(?!\S)|\s+|\S{1,7}"),
@@ -59,20 +63,9 @@ MODELS: dict[str, Callable[[], Model]] = {
     "words": lambda: flagged("single_word"),
     **{
         form: (lambda form=form: with_specials(of_pattern("cl100k")).with_(normalization=form))  # type: ignore[misc]
-        for form in (
-            "nfc",
-            "nfd",
-            "nfkc",
-            "nfkd+strip-accents+lowercase",
-            "nfd+nfc",
-            "lowercase+nfkc",
-            "nmt",
-            "strip",
-            'nfkd+replace("ll","▁x")',
-        )
+        for form in FORMS
     },
     "nfc and prefix": lambda: with_specials(of_pattern("gpt2")).with_(normalization="nfc+prefix-space"),
-    "replaced by other characters": lambda: of_pattern("gpt2").with_(normalization='nfkd+replace("ll","▁x")'),
     "replaced": lambda: of_pattern("gpt2").with_(normalization='replace(" ","_")+nfc'),
     "prepended": lambda: with_specials(of_pattern("gpt2")).with_(normalization='prepend("\u0338")+lowercase'),
 }
