@@ -85,11 +85,11 @@ def two_parts(line: str, where: str) -> tuple[str, str]:
 
 def pairs_of_ids(merges: Iterable[tuple[str, str]], vocab: Mapping[str, int]) -> tuple[Pair, ...] | None:
     """Return merges as pairs of ids; None if the vocabulary has not all of their parts."""
+    ids = map(vocab.__getitem__, chain.from_iterable(merges))
     try:
-        ids = list(map(vocab.__getitem__, chain.from_iterable(merges)))
+        return tuple(zip(ids, ids, strict=True))
     except KeyError:
         return None
-    return tuple(zip(ids[::2], ids[1::2], strict=True))
 
 
 def read_merges(merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str) -> tuple[Pair, ...]:

@@ -21,6 +21,19 @@ DIRECTIONS = ("right", "left")
 _ROWS = ("ids", "type_ids", "tokens", "word_ids", "offsets", "special_tokens_mask", "attention_mask")
 
 
+def padding_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of `Encoding.pad`, checked, with their defaults; ignore others with a warning."""
+    given = {"direction": "right", "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"} | options
+    checked = {
+        "direction": one_of("direction", given.pop("direction"), DIRECTIONS),
+        "pad_id": unsigned("pad_id", given.pop("pad_id"), 32),
+        "pad_type_id": unsigned("pad_type_id", given.pop("pad_type_id"), 32),
+        "pad_token": text("pad_token", given.pop("pad_token")),
+    }
+    ignore(given)
+    return checked
+
+
 @dataclass(slots=True)
 class Encoding:
     """Tokens in order, with their properties; offsets are code points of the text that a token belongs to."""
@@ -183,20 +196,16 @@ class Encoding:
     def pad(self, length: int, **options: Any) -> None:
         """Append tokens up to `length`; options: `direction="right"`, `pad_id=0`, `pad_type_id=0`,
         `pad_token="[PAD]"`."""
-        given = {"direction": "right", "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"} | options
-        known = [given.pop(name) for name in ("direction", "pad_id", "pad_type_id", "pad_token")]
-        ignore(given)
-        direction = one_of("direction", known[0], DIRECTIONS)
-        pad_id, type_id = unsigned("pad_id", known[1], 32), unsigned("pad_type_id", known[2], 32)
-        self.fill(unsigned("length", length), direction == "left", pad_id, type_id, text("pad_token", known[3]))
+        self.fill(unsigned("length", length), **padding_options(options))
 
-    def fill(self, length: int, left: bool, pad_id: int, type_id: int, token: str) -> None:
+    def fill(self, length: int, direction: str, pad_id: int, pad_type_id: int, pad_token: str) -> None:
         """Pad like `pad`, with arguments that are already checked."""
         for other in self.overflowing:
-            other.fill(length, left, pad_id, type_id, token)
+            other.fill(length, direction, pad_id, pad_type_id, pad_token)
         if (n := length - len(self)) <= 0:
             return
-        padding = Encoding.of([pad_id] * n, type_id, [token] * n, special=1, attention=0)
+        padding = Encoding.of([pad_id] * n, pad_type_id, [pad_token] * n, special=1, attention=0)
+        left = direction == "left"
         if left:
             self.sequence_ranges = {of: range(r.start + n, r.stop + n) for of, r in self.sequence_ranges.items()}
         for row in _ROWS:

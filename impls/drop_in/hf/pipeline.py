@@ -101,18 +101,16 @@ class Pipeline:
 
     def _sequence(self, sequence: Texts, type_id: int, fast: bool) -> Encoding:
         """Return the tokens of a text, or of its words, which are merged with the offsets of each word."""
-        as_text = self.encode_special_tokens
+        as_text, is_text = self.encode_special_tokens, isinstance(sequence, str)
+        words = [sequence] if isinstance(sequence, str) else sequence
         if fast:  # as in the library, which does not tell the texts of a pair apart
-            words = [sequence] if isinstance(sequence, str) else sequence
             ids = [i for word in words for i in self.encoder.ids(word, self.added, as_text=as_text)]
             return Encoding.of(ids, 0, [""] * len(ids), special=0, attention=1)
-        if isinstance(sequence, str):
-            return self.encoder.encode(sequence, self.added, as_text=as_text, type_id=type_id, word=None)
         parts = [
-            self.encoder.encode(word, self.added, as_text=as_text, type_id=type_id, word=k)
-            for k, word in enumerate(sequence)
+            self.encoder.encode(word, self.added, as_text=as_text, type_id=type_id, word=None if is_text else k)
+            for k, word in enumerate(words)
         ]
-        return Encoding.merge(parts, False)
+        return parts[0] if is_text else Encoding.merge(parts, False)
 
     def finished(self, first: Encoding, second: Encoding | None, adds: bool) -> Encoding:
         """Return an encoding, or a pair, truncated, with special tokens, and padded."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from impls.core.arguments import unsigned
 from impls.core.errors import BPEError, InvalidModel
-from impls.drop_in.hf.arguments import ignore, one_of, text
-from impls.drop_in.hf.encoding import DIRECTIONS, Encoding
+from impls.drop_in.hf.arguments import ignore, one_of
+from impls.drop_in.hf.encoding import DIRECTIONS, Encoding, padding_options
 
 STRATEGIES = ("longest_first", "only_first", "only_second")
 
@@ -104,17 +104,9 @@ class Padding:
         """Return the settings of `enable_padding`; raise TypeError, OverflowError or ValueError."""
         if "max_length" in options:  # the former name of `length`
             options = {"length": options.pop("max_length")} | options
-        given = asdict(Padding()) | options
-        ignore(given.keys() - asdict(Padding()).keys())
-        length, multiple = given["length"], given["pad_to_multiple_of"]
-        return Padding(
-            length if length is None else unsigned("length", length),
-            multiple if multiple is None else unsigned("pad_to_multiple_of", multiple),
-            unsigned("pad_id", given["pad_id"], 32),
-            text("pad_token", given["pad_token"]),
-            unsigned("pad_type_id", given["pad_type_id"], 32),
-            one_of("direction", given["direction"], DIRECTIONS),
-        )
+        given = {name: options.pop(name, None) for name in ("length", "pad_to_multiple_of")}
+        sizes = {name: value if value is None else unsigned(name, value) for name, value in given.items()}
+        return Padding(**sizes, **padding_options(options))
 
     @property
     def document(self) -> dict[str, Any]:
@@ -129,7 +121,7 @@ class Padding:
         if self.pad_to_multiple_of:
             length += -length % self.pad_to_multiple_of
         for encoding in encodings:
-            encoding.fill(length, self.direction == "left", self.pad_id, self.pad_type_id, self.pad_token)
+            encoding.fill(length, self.direction, self.pad_id, self.pad_type_id, self.pad_token)
 
 
 # --- tokenizer.json ----------------------------------------------------------------------------------------------

@@ -134,12 +134,10 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     except InvalidModel as error:
         ignored = DecoderIgnored(f"{error}; ids decode as the joined texts of their tokens")
         decoder = next(iter(usual_decoders(rules)), None)
+    fields["hugging_face"] = replace(fields["hugging_face"], decoder=decoder)
     tokens += (None,) * (max(byte_ids, default=-1) + 1 - len(tokens))
-    pairs = pairs_of_ids(merges, kept)
+    pairs = pairs_of_ids(merges, kept) or read_merges(merges, kept, "model.merges")
     try:
-        if pairs is None:
-            pairs = read_merges(merges, kept, "model.merges")
-        fields["hugging_face"] = replace(fields["hugging_face"], decoder=decoder)
         model = Model(tokens=tokens, merges=pairs, **fields)
     except InvalidModel:
         read_merges(merges, kept, "model.merges")  # names a merge as the file spells it
