@@ -31,7 +31,7 @@ class Configured:
     def model(self) -> BPE:
         """Return the settings of the model, which cannot be changed."""
         given = self.pipeline.document["model"]
-        return BPE(**{name: given[name] for name in BPE.__dataclass_fields__ if given.get(name) is not None})
+        return BPE(**{name: given[name] for name in BPE.__struct_fields__ if given.get(name) is not None})
 
     @property
     def normalizer(self) -> Normalizer | None:

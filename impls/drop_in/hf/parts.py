@@ -6,7 +6,6 @@ A part is its form in tokenizer.json. One of this module, or of the library's, m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import msgspec
@@ -20,6 +19,7 @@ from impls.core.text.tracing import Rewriting, Traced
 from impls.drop_in.hf.arguments import text
 from impls.drop_in.hf.encoding import Span
 from impls.drop_in.hf.not_provided import NOT_PROVIDED, no_items, refuse
+from impls.formats.tokenizer_json.document import BpeSettings
 from impls.formats.tokenizer_json.reader import read_with_notes
 
 LETTERS = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
@@ -71,17 +71,8 @@ class Part:
         return f"{type(self).__name__}({written if len(written) < 200 else written[:200] + '…'})"
 
 
-@dataclass(frozen=True)
-class BPE:
+class BPE(BpeSettings, frozen=True):
     """The settings of the model, with the names they have in `tokenizers.models.BPE`; they cannot be changed."""
-
-    dropout: float | None = None
-    unk_token: str | None = None
-    continuing_subword_prefix: str | None = None
-    end_of_word_suffix: str | None = None
-    fuse_unk: bool = False
-    byte_fallback: bool = False
-    ignore_merges: bool = False
 
     def __getattr__(self, name: str) -> Any:
         refuse("BPE", name)

@@ -21,13 +21,13 @@ from impls.drop_in.hf.added_tokens import AddedTokens, read_entries
 from impls.drop_in.hf.arguments import Texts
 from impls.drop_in.hf.decoding import Decoder, stream_rules
 from impls.drop_in.hf.encoding import Encoding
-from impls.drop_in.hf.parts import BPE, LETTERS, Normalizer, PreTokenizer
+from impls.drop_in.hf.parts import LETTERS, Normalizer, PreTokenizer
 from impls.drop_in.hf.post_processing import PostProcessor, joined, read_processor
 from impls.drop_in.hf.settings import Padding, Truncation, read_lengths
 from impls.drop_in.hf.texts import TextEncoder
 from impls.formats.files import naming, without_collecting
 from impls.formats.tokenizer_json.decoder_steps import read_decoder
-from impls.formats.tokenizer_json.document import OtherDocument, parse_document
+from impls.formats.tokenizer_json.document import BpeSettings, OtherDocument, parse_document
 from impls.formats.tokenizer_json.reader import check_kind, read, read_content
 from impls.formats.vocabulary import check_ids
 from impls.interface import Tokenizer as Implementation
@@ -157,9 +157,10 @@ def read_file(content: bytes, path: Path, implementation: str) -> Pipeline:
         return replace(Pipeline.of(prepare(model), held), content=content)
 
 
-_Model = msgspec.defstruct(
-    "_Model", [("vocab", dict[str, int]), *((name, Any, None) for name in BPE.__dataclass_fields__)]
-)
+class _Model(BpeSettings, kw_only=True):
+    vocab: dict[str, int]
+
+
 _File = msgspec.defstruct("_File", [("model", _Model), *((name, Any, None) for name in PARTS)])
 
 

@@ -23,19 +23,24 @@ class AddedEntry(msgspec.Struct):
     normalized: bool = False
 
 
-class Bpe(msgspec.Struct):
+class BpeSettings(msgspec.Struct):
+    """The settings of a file's `model`."""
+
+    dropout: float | None = None
+    unk_token: str | None = None
+    continuing_subword_prefix: str | None = None
+    end_of_word_suffix: str | None = None
+    fuse_unk: bool | None = False
+    byte_fallback: bool | None = False
+    ignore_merges: bool | None = False
+
+
+class Bpe(BpeSettings):
     """The `model` of a file."""
 
     type: str | None = "BPE"
     vocab: Any = None
     merges: list[str | tuple[Part, Part]] | None = None
-    dropout: float | None = None
-    unk_token: str | None = None
-    continuing_subword_prefix: str | None = None
-    end_of_word_suffix: str | None = None
-    fuse_unk: bool | None = None
-    byte_fallback: bool | None = None
-    ignore_merges: bool | None = None
 
 
 class File(msgspec.Struct):
