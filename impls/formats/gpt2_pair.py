@@ -50,9 +50,9 @@ def looks_like_merges(content: bytes, path: Path) -> bool:
 
 def read(encoder: Path, merges: Path) -> Model:
     """Read the model of the two files; raise `InvalidFile` naming the file and the line or entry."""
-    for one, other in ((encoder, merges), (merges, encoder)):
-        if not one.is_file():
-            raise InvalidFile(str(other), f"its companion {one.name} is missing; GPT-2's format is two files")
+    for file, companion in ((encoder, merges), (merges, encoder)):
+        if not file.is_file():
+            raise InvalidFile(str(companion), f"its companion {file.name} is missing; GPT-2's format is two files")
     with naming(encoder):
         vocab = check_ids(parse_json(read_bytes(encoder)), "the vocabulary")
     with naming(merges):

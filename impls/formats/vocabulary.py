@@ -104,11 +104,11 @@ def read_merges(merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], fie
     raise AssertionError("one of the merges is invalid")
 
 
-def without_whole_tokens(
-    vocab: dict[str, int], merges: Sequence[tuple[str, str]], whole: Collection[str]
+def without_unmerged(
+    vocab: dict[str, int], merges: Sequence[tuple[str, str]], texts: Collection[str]
 ) -> dict[str, int]:
-    """Return `vocab` without the tokens of `whole`, unless they are part of a merge."""
-    listed = [text for text in whole if text in vocab]
+    """Return `vocab` without the tokens of `texts`, unless they are part of a merge."""
+    listed = [text for text in texts if text in vocab]
     if not listed:
         return vocab
     used = set(listed).intersection(chain.from_iterable(merges))

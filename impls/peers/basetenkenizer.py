@@ -24,5 +24,5 @@ class Basetenkenizer(Peer):
         return Calls(
             encode=lambda text: tokenizer.encode(text).ids,
             array=lambda text: tokenizer.encode(text).into_numpy()["ids"],
-            batch=on_pool(lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts)], one=False),
+            batch=on_pool(lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts)]),
         )

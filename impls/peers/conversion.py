@@ -168,10 +168,10 @@ def public_digest(model: Model) -> str | None:
 def require_public(name: str, model: Model, known: Sequence[str]) -> str:
     """Return the model's public name, if it is in `known` of a library; raise `Unsupported` otherwise."""
     digest = public_digest(model)
-    found = None if digest is None else KNOWN[digest].name
-    if found is None or found not in known:
+    public = None if digest is None else KNOWN[digest].name
+    if public is None or public not in known:
         raise Unsupported(name, f"it has its vocabularies built in and reads no other; it has {', '.join(known)}")
-    return found
+    return public
 
 
 @contextmanager

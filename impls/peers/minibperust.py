@@ -25,9 +25,9 @@ class Minibperust(Peer):
         by_value = [(*(byte_of_id[i] if i < 256 else i for i in pair),) for pair in merges]
         tokenizer = rust.RustEncoder(one_pattern_of(model), by_value)
         if byte_of_id == list(range(256)):
-            return Calls(encode=tokenizer.encode_ordinary, batch=on_pool(tokenizer.encode_batch, one=False))
+            return Calls(encode=tokenizer.encode_ordinary, batch=on_pool(tokenizer.encode_batch))
         ids = [*id_of_byte, *range(256, len(model.tokens))].__getitem__
         return Calls(
             encode=lambda text: list(map(ids, tokenizer.encode_ordinary(text))),
-            batch=on_pool(lambda texts: [list(map(ids, one)) for one in tokenizer.encode_batch(texts)], one=False),
+            batch=on_pool(lambda texts: [list(map(ids, row)) for row in tokenizer.encode_batch(texts)]),
         )

@@ -24,6 +24,6 @@ class Morpheme(Peer):
         tokenizer = morpheme.Tokenizer.from_str(any_json(self.name, model).decode())
         return Calls(
             encode=lambda text: tokenizer.encode(text, False).ids,
-            batch=on_pool(lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts, False)], one=False),
+            batch=on_pool(lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts, False)]),
             count=lambda text: int(tokenizer.count(text, False)),
         )

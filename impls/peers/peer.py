@@ -53,9 +53,9 @@ class Calls:
     """Whether it silently skips unknown ids when it decodes; otherwise it raises for them, special ones included."""
 
 
-def on_pool(call: Callable[[list[str]], T], *, one: bool = True) -> Callable[[list[str], int], T | None]:
-    """Return a call that runs on a Rayon pool: it is for this pool's number of threads, and not for 1 without `one`."""
-    return lambda texts, threads: call(texts) if threads == rayon_threads() and (one or threads > 1) else None
+def on_pool(call: Callable[[list[str]], T], *, least: int = 2) -> Callable[[list[str], int], T | None]:
+    """Return a call that runs on a Rayon pool: it is for this pool's number of threads, from `least` on."""
+    return lambda texts, threads: call(texts) if threads == rayon_threads() >= least else None
 
 
 def on_several(call: Callable[[list[str], int], T]) -> Callable[[list[str], int], T | None]:
@@ -106,14 +106,14 @@ class Peer(Tokenizer):
     def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> Lists:
         """Return `encode_normalized` of each text, by the library's threads if it can use this number of them."""
         batch = self._calls.batch
-        found = None if batch is None else batch(list(texts), threads)
-        return super().encode_normalized_batch(texts, threads) if found is None else found
+        lists = None if batch is None else batch(list(texts), threads)
+        return super().encode_normalized_batch(texts, threads) if lists is None else lists
 
     def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> Ragged:
         """Return the ids of `encode_normalized_batch` as the library's arrays, if it makes them."""
         ragged = self._calls.ragged
-        if ragged is not None and (found := ragged(list(texts), threads)) is not None:
-            return found
+        if ragged is not None and (arrays := ragged(list(texts), threads)) is not None:
+            return arrays
         if self._calls.array is None:
             return batches.joined(self.encode_normalized_batch(texts, threads))
         return super().encode_normalized_ragged(texts, threads)
@@ -136,8 +136,8 @@ class Peer(Tokenizer):
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids, by the library if it knows all of them."""
         ids = id_list(ids)
-        found = self._decoded(self._calls.decode_bytes, ids)
-        return super().decode_bytes(ids) if found is None else found
+        data = self._decoded(self._calls.decode_bytes, ids)
+        return super().decode_bytes(ids) if data is None else data
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Return the text of the ids, by the library if it knows all of them and they are valid UTF-8."""

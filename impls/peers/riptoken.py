@@ -24,7 +24,7 @@ class Riptoken(Peer):
         tokenizer = riptoken.CoreBPE(ranks_for(self.name, model), {}, one_pattern_of(model))
         return Calls(
             encode=tokenizer.encode_ordinary,
-            batch=on_pool(tokenizer.encode_ordinary_batch, one=False),
+            batch=on_pool(tokenizer.encode_ordinary_batch),
             decode_bytes=tokenizer.decode_bytes,
             skips_unknown=True,
         )

@@ -35,6 +35,6 @@ class Snaptokens(Peer):
         return Calls(
             encode=lambda text: tokenizer.encode(text).ids if len(text) < _LONG else array(text).tolist(),
             array=array,
-            batch=on_pool(lambda texts: as_lists(*views(*tokenizer.encode_batch_flat(texts)))),
-            ragged=on_pool(lambda texts: views(*tokenizer.encode_batch_flat(texts))),
+            batch=on_pool(lambda texts: as_lists(*views(*tokenizer.encode_batch_flat(texts))), least=1),
+            ragged=on_pool(lambda texts: views(*tokenizer.encode_batch_flat(texts)), least=1),
         )

@@ -32,7 +32,7 @@ class Splintr(Peer):
 
         def unless_marked(call: Callable[[list[str]], T]) -> Callable[[list[str], int], T | None]:
             """Leave texts alone of which it would put SentencePiece's mark before an empty one."""
-            pool = on_pool(call)
+            pool = on_pool(call, least=1)
             return lambda texts, threads: None if self.normalizes and not all(texts) else pool(texts, threads)
 
         return Calls(

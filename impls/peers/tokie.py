@@ -35,7 +35,7 @@ class Tokie(Peer):
             tokenizer = tokie.Tokenizer.from_json(path)
         return Calls(
             encode=lambda text: tokenizer.encode(text, False).ids,
-            batch=on_pool(lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts, False)], one=False),
+            batch=on_pool(lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts, False)]),
             count=tokenizer.count_tokens,
             encode_bytes=tokenizer.encode_bytes,
             decode_bytes=tokenizer.decode_bytes,

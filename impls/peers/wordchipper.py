@@ -35,6 +35,6 @@ class Wordchipper(Peer):
         none = wordchipper.SpecialFilter.include_none()
         return Calls(
             encode=lambda text: tokenizer.encode(text, none),
-            batch=on_pool(lambda texts: tokenizer.encode_batch(texts, none), one=False),
+            batch=on_pool(lambda texts: tokenizer.encode_batch(texts, none)),
             decode_bytes=tokenizer.decode_bytes if dict(tokenizer.specials) == dict(model.whole_token_ids) else None,
         )

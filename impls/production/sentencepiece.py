@@ -59,7 +59,7 @@ class SentencePiece(Tokenizer):
         if why := concatenation_differs(model):
             raise Unsupported(self.name, f"it merges by joined text, which gives other ids here: {why}")
         self._processor = _processor(model, as_written=not self.normalizes)
-        self._whole = _pieces_it_would_not_make(model)
+        self._unmerged = _pieces_it_would_not_make(model)
         self._has_null = model.alphabet == "chars" and b"\0" in model.id_by_token
         self._unknown = _outside(model) if _unknown_by_us(model) else None
         self._decodable = _ids_it_decodes_alike(model) if self.normalizes else frozenset()
@@ -100,8 +100,8 @@ class SentencePiece(Tokenizer):
         else:
             written = [piece.translate(_STAND_INS) for piece in pieces] if self._has_null else pieces
         ids_of_pieces: list[list[int]] = self._processor.encode(written, out_type=int, num_threads=threads)
-        if self._whole:
-            ids_of_pieces = [self._whole.get(piece, ids) for piece, ids in zip(written, ids_of_pieces, strict=True)]
+        if self._unmerged:
+            ids_of_pieces = [self._unmerged.get(piece, ids) for piece, ids in zip(written, ids_of_pieces, strict=True)]
         return ids_of_pieces
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:

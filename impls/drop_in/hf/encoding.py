@@ -154,9 +154,9 @@ class Encoding:
 
     def _append(self, other: Encoding, growing: bool) -> Encoding:
         """Append `other`, and return this encoding."""
-        pairs = [(part, whole) for part in self.overflowing for whole in (other, *other.overflowing)]
+        pairs = [(part, following) for part in self.overflowing for following in (other, *other.overflowing)]
         pairs += [(self, part) for part in other.overflowing]
-        overflowing = [part.copy()._append(whole, growing) for part, whole in pairs]
+        overflowing = [part.copy()._append(following, growing) for part, following in pairs]
         shift = self.offsets[-1][1] if growing and self.offsets else 0
         n_before = len(self)
         for row in _ROWS:

@@ -69,14 +69,14 @@ class Pipeline:
         return Pipeline(document, encoder, added, decoder, processor, *read_lengths(document))
 
     @cached_property
-    def whole(self) -> dict[str, Any]:
+    def with_merges(self) -> dict[str, Any]:
         """Return `document` with its merges."""
         return self.document if self.content is None else parse_document(self.content)
 
     @property
     def written(self) -> dict[str, Any]:
         """Return the content of an equivalent tokenizer.json."""
-        return self.whole | {
+        return self.with_merges | {
             "truncation": None if self.truncation is None else self.truncation.document,
             "padding": None if self.padding is None else self.padding.document,
             "added_tokens": self.added.document,

@@ -64,8 +64,8 @@ class DecodeStream:
         assert self._pipeline is not None
         if self._decoder is not None:
             return self._decoder.push(i for i in ids if self._pipeline.name_of(i) is not None)
-        whole = self._pipeline.decode(self._ids, self._skips).rstrip("\ufffd")
-        if not whole.startswith(self._shown):
+        text = self._pipeline.decode(self._ids, self._skips).rstrip("\ufffd")
+        if not text.startswith(self._shown):
             return ""
-        new, self._shown = whole[len(self._shown) :], whole
+        new, self._shown = text[len(self._shown) :], text
         return new

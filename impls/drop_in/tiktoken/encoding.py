@@ -187,7 +187,7 @@ class Encoding(DecodingEncoding):
         `impls.drop_in.tiktoken.unstable` defines both. Raise UnicodeEncodeError for a surrogate.
         """
         allowed = self._checked(text, allowed_special, disallowed_special, repaired=False)
-        end = max((end for _, end in self._found(text, allowed)), default=0)
+        end = max((end for _, end in self._special_spans(text, allowed)), default=0)
         stable, rest = unstable.stable_and_unstable(self.tokenizer, text[end:])
         completions = unstable.completions(self.tokenizer, self._sorted_tokens, rest)
         return self._encode_allowing(text[:end], allowed) + stable, list(map(list, sorted(completions)))
@@ -228,13 +228,13 @@ class Encoding(DecodingEncoding):
         text = repair_surrogates(text)
         ids: list[int] = []
         end = 0
-        for start, following in self._found(text, allowed):
+        for start, following in self._special_spans(text, allowed):
             ids += self.encode_ordinary(text[end:start])
             ids.append(self._special_tokens[text[start:following]])
             end = following
         return ids + self.encode_ordinary(text[end:])
 
-    def _found(self, text: str, allowed: Collection[str]) -> list[tuple[int, int]]:
+    def _special_spans(self, text: str, allowed: Collection[str]) -> list[tuple[int, int]]:
         """Return the start and end of each allowed special token in `text`."""
         wanted = self._special_tokens.keys() & allowed
         return [match.span() for match in special_matcher(frozenset(wanted)).finditer(text)] if wanted else []

@@ -38,7 +38,7 @@ from impls.formats.tokenizer_json.space_steps import (
     read_normalizer,
 )
 from impls.formats.tokenizer_json.split_stages import read_stages
-from impls.formats.vocabulary import check_ids, pairs_of_ids, read_merges, read_tokens, two_parts, without_whole_tokens
+from impls.formats.vocabulary import check_ids, pairs_of_ids, read_merges, read_tokens, two_parts, without_unmerged
 
 FORMAT = "tokenizer.json"
 
@@ -99,17 +99,17 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     special, added, flags = _whole_tokens(entries, spaces)
     vocab = check_ids(bpe.vocab, "model.vocab")
     merges = _merges(bpe)
-    whole = {**special, **added}
-    for text, i in whole.items():
+    listed_ids = {**special, **added}
+    for text, i in listed_ids.items():
         if vocab.get(text, i) != i:
             raise InvalidModel(f"added_tokens: {text!a} has id {i} here and id {vocab[text]} in model.vocab")
-    unknown = _unknown(bpe.unk_token, vocab, whole, byte_level)
+    unknown = _unknown(bpe.unk_token, vocab, listed_ids, byte_level)
     if byte_level and unknown is not None and unknown in starmap(add, merges):
         unknown = None
     if unknown is not None and not byte_level and unknown in chain(starmap(add, merges), chain.from_iterable(merges)):
         raise InvalidModel(f"model.unk_token: {unknown!a} is part of a merge, which is not supported")
-    listed = [*whole, *([] if unknown is None else [unknown])]
-    kept = without_whole_tokens(vocab, merges, [text for text in listed if not _occurs(text, bpe, byte_level)])
+    listed = [*listed_ids, *([] if unknown is None else [unknown])]
+    kept = without_unmerged(vocab, merges, [text for text in listed if not _occurs(text, bpe, byte_level)])
     rules = _rules(bpe, spaces, kept, unknown, byte_level)
     end_of_word = bpe.end_of_word_suffix or None
     _check_suffix(bpe, byte_level, rules)
@@ -124,7 +124,7 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
         "alphabet": "bytes" if byte_level else "chars",
         "end_of_word": end_of_word,
         "unknown": unknown,
-        "unknown_id": None if unknown is None else vocab.get(unknown, whole.get(unknown)),
+        "unknown_id": None if unknown is None else vocab.get(unknown, listed_ids.get(unknown)),
         "sentencepiece": rules,
         "hugging_face": HuggingFaceRules(ignore_merges=bool(bpe.ignore_merges), whole_token_flags=flags),
     }
@@ -200,11 +200,11 @@ def _check_suffix(bpe: Bpe, byte_level: bool, rules: SentencePieceRules | None) 
             raise InvalidModel(f"model.end_of_word_suffix: {suffix!a} with {what} is not supported")
 
 
-def _unknown(text: str | None, vocab: dict[str, int], whole: dict[str, int], byte_level: bool) -> str | None:
+def _unknown(text: str | None, vocab: dict[str, int], listed_ids: dict[str, int], byte_level: bool) -> str | None:
     """Return the unknown token, or None; bytes never need one, so theirs counts only if it is an ordinary token."""
-    if text is None or (byte_level and (text in whole or text not in vocab)):
+    if text is None or (byte_level and (text in listed_ids or text not in vocab)):
         return None
-    if text not in vocab and text not in whole:
+    if text not in vocab and text not in listed_ids:
         raise InvalidModel(f"model.unk_token: {text!a} is not in the vocabulary")
     return text
 

@@ -72,7 +72,7 @@ class Asked(Peer):
                 noted, "array", lambda text: np.array(inner.encode_ordinary(text.encode().decode()), np.uint32)
             ),
             batch=on_several(partial(noted, "batch", inner.encode_batch)),
-            ragged=on_pool(partial(noted, "ragged", buffers), one=False),
+            ragged=on_pool(partial(noted, "ragged", buffers)),
             count=partial(noted, "count", lambda text: len(inner.encode_ordinary(text.encode().decode()))),
             encode_bytes=partial(noted, "encode_bytes", list),
             decode=partial(noted, "decode", lambda ids: inner.decode(ids)),
