@@ -71,11 +71,14 @@ class Part:
         return f"{type(self).__name__}({written if len(written) < 200 else written[:200] + '…'})"
 
 
-class BPE(BpeSettings, frozen=True):
+class BPE(BpeSettings):
     """The settings of the model, with the names they have in `tokenizers.models.BPE`; they cannot be changed."""
 
     def __getattr__(self, name: str) -> Any:
         refuse("BPE", name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name} cannot be set; make another tokenizer, whose file says so")
 
 
 class Normalizer(Part):
