@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Annotated, Any
 
 import msgspec
@@ -40,7 +41,19 @@ class Bpe(BpeSettings):
 
     type: str | None = "BPE"
     vocab: Any = None
-    merges: list[str | tuple[Part, Part]] | None = None
+    merges: Any = None
+
+
+class Merges(msgspec.Struct):
+    """The `model` of a file, its merges only."""
+
+    merges: list[str | tuple[Part, Part]]
+
+
+class MergesFile(msgspec.Struct):
+    """The fields of a file that hold its merges."""
+
+    model: Merges
 
 
 class File(msgspec.Struct):
@@ -62,29 +75,23 @@ class OtherDocument(Exception):
         super().__init__()
 
 
-class _LongModel(msgspec.Struct):
-    merges: msgspec.Raw
-
-
-class _LongFile(msgspec.Struct):
-    model: _LongModel
-
-
-_LONG = 1 << 16
-"""Bytes of merges; shorter ones may occur elsewhere in the file too."""
-
-
 def parse_document(content: bytes) -> Any:
-    """Parse a file like `parse_json`, its merges by a faster parser that does not name what is wrong."""
+    """Parse a file like `parse_json`, by a faster parser that names no error; merges of two texts become tuples.
+
+    Of equal keys it would take the last. So the colons are counted: every key has one, texts have all others.
+    """
     check_json_size(content)
     try:
-        merges = bytes(msgspec.json.decode(content, type=_LongFile).model.merges)
-        pairs = msgspec.json.decode(merges, type=list[str | tuple[str, str]])
-    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        document = msgspec.json.decode(content)
+        bpe = document["model"]
+        vocab, merges = bpe["vocab"], bpe["merges"]
+        rest = msgspec.json.encode(document | {"model": bpe | {"vocab": None, "merges": None}})
+        texts = "".join(chain(vocab, merges if set(map(type, merges)) == {str} else chain.from_iterable(merges)))
+        n_colons = rest.count(b":") + texts.count(":") + len(vocab)
+    except (msgspec.MsgspecError, AttributeError, LookupError, RecursionError, TypeError, UnicodeError):
         return parse_json(content)
-    if len(merges) < _LONG:
+    if content.count(b":") != n_colons or b"\\u003" in content:  # a colon may be written so
         return parse_json(content)
-    before, _, after = content.partition(merges)
-    document = parse_json(before + b"null" + after)
-    document["model"]["merges"] = pairs
+    if set(map(type, merges)) == {list} and set(map(len, merges)) == {2}:
+        bpe["merges"] = list(map(tuple, merges))
     return document

@@ -14,7 +14,7 @@ import hashlib
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import chain, starmap
+from itertools import chain, repeat, starmap
 from operator import add
 from typing import Any
 
@@ -29,7 +29,7 @@ from impls.formats.files import MAX_TABLE_ID, converted
 from impls.formats.parse_cache import Note, cached_with_notes
 from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
 from impls.formats.tokenizer_json.decoder_steps import DecoderIgnored, own_decoder, read_decoder
-from impls.formats.tokenizer_json.document import AddedEntry, Bpe, File, OtherDocument, parse_document
+from impls.formats.tokenizer_json.document import AddedEntry, Bpe, File, MergesFile, OtherDocument, parse_document
 from impls.formats.tokenizer_json.space_steps import (
     OlderUnicode,
     Spaces,
@@ -98,7 +98,7 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     check_prefix(spaces)
     special, added, flags = _whole_tokens(entries, spaces)
     vocab = check_ids(bpe.vocab, "model.vocab")
-    merges = _merges(bpe)
+    merges = _merges(bpe.merges)
     listed_ids = {**special, **added}
     for text, i in listed_ids.items():
         if vocab.get(text, i) != i:
@@ -237,14 +237,18 @@ def _order_matters(flags: dict[str, tuple[str, ...]]) -> bool:
     return bool(later and others) and (looks_around or can_meet(later, others))
 
 
-def _merges(bpe: Bpe) -> list[tuple[str, str]]:
-    if bpe.merges is None:
+def _merges(given: Any) -> list[tuple[str, str]]:
+    """Return the merges; raise `InvalidModel` naming one that is not of two texts."""
+    if not isinstance(given, list):
         raise InvalidModel("model.merges: a list is expected")
-    if str not in set(map(type, bpe.merges)):
-        return bpe.merges  # type: ignore[return-value]
+    kinds = set(map(type, given))
+    pairs = list(map(tuple, map(str.split, given, repeat(" ")))) if kinds == {str} else given
+    if kinds in ({str}, {tuple}) and set(map(len, pairs)) == {2} and "" not in chain.from_iterable(pairs):
+        return pairs
+    entries = converted({"model": {"merges": given}}, MergesFile).model.merges
     return [
         two_parts(entry, f"model.merges[{rank}]") if isinstance(entry, str) else entry
-        for rank, entry in enumerate(bpe.merges)
+        for rank, entry in enumerate(entries)
     ]
 
 

@@ -46,9 +46,8 @@ WHOLE = content_of('{"a": 0}', '["a b"]')
     ],
 )
 def test_the_document_or_error_is_that_of_the_parser_of_any_json(
-    content: bytes, monkeypatch: pytest.MonkeyPatch
+    content: bytes,
 ) -> None:
-    monkeypatch.setattr(document, "_LONG", 1)
     try:
         expected = parse_json(content)
     except InvalidModel as error:
@@ -59,9 +58,14 @@ def test_the_document_or_error_is_that_of_the_parser_of_any_json(
         assert json.dumps(parse_document(content)) == json.dumps(expected)
 
 
-def test_long_parts_are_not_parsed_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_parsed_once_unless_it_may_hold_a_key_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[bytes] = []
-    monkeypatch.setattr(document, "_LONG", 1)
     monkeypatch.setattr(document, "parse_json", lambda content: given.append(content) or parse_json(content))
-    parse_document(WHOLE)
-    assert given == [WHOLE.replace(b'["a b"]', b"null")]
+    assert parse_document(WHOLE) == parse_json(WHOLE)
+    colons = content_of('{":": 0, "a": 1}', '["a :", [":", "a"]]')
+    assert parse_document(colons)["model"]["merges"] == ["a :", [":", "a"]]
+    assert given == []
+    escaped = content_of('{"\\u003a": 0, "a": 1, "a": 2}', '["a b"]')
+    with pytest.raises(InvalidModel, match="twice"):
+        parse_document(escaped)
+    assert given == [escaped]
