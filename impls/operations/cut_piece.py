@@ -49,7 +49,7 @@ def written_text(tokenizer: Coder, text: str, ids: Ids, *, begins: bool) -> Writ
     if any(first in written for first in model.derived(_firsts_of_user_defined)):
         return None
     with suppress(UnicodeEncodeError):  # surrogates are encoded as other characters
-        _ = written.isascii() or written.encode()
+        _ = text.isascii() or text.encode()
         known = WrittenText(tokenizer, written, ids, begins=begins)
         return known if known.is_joined else None
     return None
@@ -104,8 +104,8 @@ class WrittenText:
         stretch = self._beginning(written) if self._begins else self._end(written)
         if stretch is None:
             return None
-        n_ids = self._joined_at_token(stretch)
-        return self._joined_at_certain_cut(stretch) if n_ids is None else n_ids
+        n_ids = self._joined_at_certain_cut(stretch)
+        return self._joined_at_token(stretch) if n_ids is None else n_ids
 
     def _beginning(self, written: str) -> _Stretch | None:
         """Return the stretch before a cut; None if the text begins within it."""

@@ -63,7 +63,7 @@ _FEW_IDS = 64
 _LEAST_FOR_ARRAY = 1000
 """Characters of texts that are encoded to an array. Their parts are not decoded, nor encoded again if that is not
 necessary."""
-_LEAST_COUNTED, _LEAST_COUNTED_FIRST = 128, 8_192
+_LEAST_COUNTED, _LEAST_COUNTED_FIRST = 128, 2_048
 """Characters of parts that are always encoded again, and of a first part that is: that takes less time than telling how
 many ids it has by what is near the cut."""
 _LONGEST = 4

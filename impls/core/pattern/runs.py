@@ -92,7 +92,7 @@ class _StageRuns:
             return first, start
         place, states = first, (start, start)
         classes = self._stage.classes_of(text[first:])
-        begins = np.flatnonzero(np.diff(classes, prepend=self._stage.end))
+        begins = np.flatnonzero(np.append(True, classes[1:] != classes[:-1])[: len(classes)])
         for of, (begin, end) in zip(classes[begins].tolist(), pairwise((*begins.tolist(), len(classes))), strict=True):
             for at in range(begin, end):
                 following, ends = self._read.get((states, of)) or self._read_class(states, of)

@@ -46,6 +46,8 @@ class SplitTables:
 
     def classes_of(self, text: str) -> np.ndarray:
         """Return the class of each character of a text: uint8 of shape (n_characters,)."""
+        if text.isascii():
+            return np.frombuffer(text.encode().translate(2 * self.ascii_classes.tobytes()), np.uint8)
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
         classes: np.ndarray = self.page_classes[(self.pages[codes >> 6].astype(np.uint32) << 6) + (codes & 63)]
         return classes
