@@ -50,7 +50,7 @@ def written_text(tokenizer: Coder, text: str, ids: Ids, *, begins: bool) -> Writ
         return None
     with suppress(UnicodeEncodeError):  # surrogates are encoded as other characters
         _ = text.isascii() or text.encode()
-        known = WrittenText(tokenizer, written, ids, begins=begins)
+        known = WrittenText(tokenizer, text, written, ids, begins=begins)
         return known if known.is_joined else None
     return None
 
@@ -58,19 +58,19 @@ def written_text(tokenizer: Coder, text: str, ids: Ids, *, begins: bool) -> Writ
 class WrittenText:
     """A text as it is written for a model, and its ids."""
 
-    def __init__(self, tokenizer: Coder, text: str, ids: Ids, *, begins: bool) -> None:
+    def __init__(self, tokenizer: Coder, text: str, written: str, ids: Ids, *, begins: bool) -> None:
         import numpy as np
 
         model = tokenizer.model
-        self._tokenizer, self._text, self._ids, self._begins = tokenizer, text, np.asarray(ids), begins
+        self._tokenizer, self._text, self._ids, self._begins = tokenizer, written, np.asarray(ids), begins
         self._sizes, self._are_within, longest = model.derived(_characters_of)
         self._least = longest + _LEAST
         # Small integers: reading and writing memory takes most of the time here.
         self._places = np.zeros(len(ids) + 1, np.int32 if len(ids) * self._least < 1 << 31 else np.int64)
         self._sizes.take(self._ids).cumsum(dtype=self._places.dtype, out=self._places[1:])
-        self.is_joined = int(self._places[-1]) == len(text)
+        self.is_joined = int(self._places[-1]) == len(written)
         """Whether the tokens, joined, are the text."""
-        self.decoded, self._hides = _decoded(model, text)
+        self.decoded, self._hides = _decoded(model, text, written)
 
     # --- the text of some ids ----------------------------------------------------------------------------------
 
@@ -215,16 +215,19 @@ class _Stretch(NamedTuple):
     end: int
 
 
-def _decoded(model: Model, text: str) -> tuple[str | None, bool]:
-    """Return what the ids of a written text decode to, and whether a space that begins ids is hidden; None if the text
-    does not tell."""
+def _decoded(model: Model, text: str, written: str) -> tuple[str | None, bool]:
+    """Return what the ids of a text decode to, and whether a space that begins ids is hidden; None if the text as it is
+    written does not tell."""
     rules = model.sentencepiece
     if rules is None or not rules.escape_spaces:
-        return (text if model.decoder is None else None), False
+        return (written if model.decoder is None else None), False
     if model.decoder is not None or rules.remove_extra_spaces or SPACE_MARK.encode() not in model.id_by_token:
         return None, False
+    # The text itself has fewer marks to replace, often none.
+    spaced = (text if model.normalization is None else written).replace(SPACE_MARK, " ")
     hides = rules.hides_prefix
-    return text.replace(SPACE_MARK, " ")[hides and text.startswith(SPACE_MARK) :], hides
+    n_hidden = len(spaced) + 1 - len(written) + (hides and written.startswith(SPACE_MARK))
+    return (" " + spaced)[n_hidden:], hides
 
 
 def _firsts_of_user_defined(model: Model) -> set[str]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 Side = Literal["right", "left"]
 Whole = Literal["token", "character", "word"]
+_SIDES, _WHOLES = get_args(Side), get_args(Whole)
 
 
 class Cut(TypedDict, total=False):
@@ -125,9 +126,9 @@ def truncate(tokenizer: Coder, text: str, n_tokens: int, *, side: Side = "right"
     the text (`Model.round_trip`), the decoded text is cut. Raise ValueError for a negative `n_tokens`.
     """
     n_tokens = token_limit("n_tokens", n_tokens)
-    for name, given, known in (("side", side, Side), ("whole", whole, Whole)):
-        if given not in get_args(known):
-            raise ValueError(f"{name} must be one of {', '.join(get_args(known))}, not {given!r}")
+    for name, given, known in (("side", side, _SIDES), ("whole", whole, _WHOLES)):
+        if given not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}, not {given!r}")
     part = ids_of_beginning(tokenizer, text, n_tokens) if side == "right" else ids_of_end(tokenizer, text, n_tokens)
     is_long, begins = part is None and len(text) >= _LEAST_FOR_ARRAY, side == "right"
     encode = tokenizer.encode_array if is_long else tokenizer.encode
