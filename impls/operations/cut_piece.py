@@ -104,8 +104,10 @@ class WrittenText:
         stretch = self._beginning(written) if self._begins else self._end(written)
         if stretch is None:
             return None
-        n_ids = self._joined_at_certain_cut(stretch)
-        return self._joined_at_token(stretch) if n_ids is None else n_ids
+        n_ids = self._joined_at_certain_cut(stretch, _LEAST)
+        if n_ids is None:
+            n_ids = self._joined_at_token(stretch)
+        return self._joined_at_certain_cut(stretch, len(stretch.text)) if n_ids is None else n_ids
 
     def _beginning(self, written: str) -> _Stretch | None:
         """Return the stretch before a cut; None if the text begins within it."""
@@ -145,10 +147,15 @@ class WrittenText:
         n = int(is_shared.argmax())
         return self._n_joined(int(indices[n]), n, len(ids)) if is_shared[n] else None
 
-    def _joined_at_certain_cut(self, stretch: _Stretch) -> int | None:
-        """Return the number of ids if there is a certain place in the stretch, else None."""
+    def _joined_at_certain_cut(self, stretch: _Stretch, n_searched: int) -> int | None:
+        """Return the number of ids if there is a certain place in that many characters of the stretch, else None."""
         cuts, text = cuts_of_written(self._tokenizer), stretch.text
-        cut = cuts.last(text) if self._begins else cuts.first(text, stretch.n_before + 1)
+        if self._begins:
+            n_before = max(0, len(text) - n_searched)
+            cut = cuts.last(text[n_before:])
+            cut += n_before if cut else 0
+        else:
+            cut = cuts.first(text[:n_searched], stretch.n_before + 1)
         index = int(self._places.searchsorted(stretch.start + cut, "right")) - 1
         if not cut or self._places[index] != stretch.start + cut or self._is_within(index):
             return None
