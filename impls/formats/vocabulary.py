@@ -68,7 +68,7 @@ def _all_bytes(vocab: Iterable[str], of_bytes: bool) -> list[bytes]:
         raise ValueError("a character maps to no byte")
     lengths = list(map(len, texts))
     codes = {length: f"{length}s" for length in set(lengths)}
-    return list(Struct("".join(map(codes.__getitem__, lengths))).unpack(data.astype(np.uint8)))
+    return list(Struct("".join(map(codes.__getitem__, lengths))).unpack(data.astype(np.uint8).tobytes()))
 
 
 _NO_BYTE = 256

@@ -104,9 +104,12 @@ class Padding:
         """Return the settings of `enable_padding`; raise TypeError, OverflowError or ValueError."""
         if "max_length" in options:  # the former name of `length`
             options = {"length": options.pop("max_length")} | options
-        given = {name: options.pop(name, None) for name in ("length", "pad_to_multiple_of")}
-        sizes = {name: value if value is None else unsigned(name, value) for name, value in given.items()}
-        return Padding(**sizes, **padding_options(options))
+        length, multiple = options.pop("length", None), options.pop("pad_to_multiple_of", None)
+        return Padding(
+            None if length is None else unsigned("length", length),
+            None if multiple is None else unsigned("pad_to_multiple_of", multiple),
+            **padding_options(options),
+        )
 
     @property
     def document(self) -> dict[str, Any]:
