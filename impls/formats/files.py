@@ -12,7 +12,7 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -180,18 +180,17 @@ def converted(document: Any, kind: type[Kind]) -> Kind:
         raise InvalidModel(f"the text {error.object[:40]!a} holds a lone surrogate") from None
 
 
-def token_table(tokens: Iterable[tuple[bytes, int]]) -> tuple[bytes | None, ...]:
+def token_table(tokens: Collection[bytes], ids: Collection[int]) -> tuple[bytes | None, ...]:
     """Return tokens by id, None for gaps; raise `InvalidModel` for a duplicate id or one too large for a table."""
-    given = list(tokens)
-    by_id = {i: token for token, i in given}
-    if len(by_id) < len(given) or max(by_id, default=0) > MAX_TABLE_ID:
-        _refuse_ids(given)
+    by_id = dict(zip(ids, tokens, strict=True))
+    if len(by_id) < len(tokens) or max(by_id, default=0) > MAX_TABLE_ID:
+        _refuse_ids(tokens, ids)
     return tuple(map(by_id.get, range(max(by_id, default=-1) + 1)))
 
 
-def _refuse_ids(tokens: list[tuple[bytes, int]]) -> None:
+def _refuse_ids(tokens: Iterable[bytes], ids: Iterable[int]) -> None:
     by_id: dict[int, bytes] = {}
-    for token, i in tokens:
+    for token, i in zip(tokens, ids, strict=True):
         if i > MAX_TABLE_ID:
             raise InvalidModel(f"the token {token!r} has the id {i}; ids go up to {MAX_TABLE_ID}")
         if by_id.setdefault(i, token) is not token:

@@ -55,7 +55,7 @@ def read_model(
                 stacklevel=5,
             )
         return Model(
-            tokens=token_table(ranks.items()),
+            tokens=token_table(ranks.keys(), ranks.values()),
             pattern=resolve(published.pattern or "gpt2" if pattern is None else pattern),
             special_tokens=published.special_tokens if special_tokens is None else special_tokens,
             merge_rule="concatenation",

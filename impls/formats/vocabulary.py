@@ -41,7 +41,7 @@ def read_tokens(vocab: Mapping[str, int], of_bytes: bool, field: str) -> tuple[b
     Raise `InvalidModel` naming a token with another character than the 256 printable ones, or a lone surrogate.
     """
     try:
-        return token_table(list(zip(_all_bytes(vocab, of_bytes), vocab.values(), strict=True)))
+        return token_table(_all_bytes(vocab, of_bytes), vocab.values())
     except (LookupError, ValueError):
         pass  # some token is invalid
     for token, i in vocab.items():

@@ -75,7 +75,7 @@ class Encoding(DecodingEncoding):
         arguments.check_vocabulary(mergeable_ranks, special_tokens, pat_str, explicit_n_vocab)
         stage = pat_str if pat_str in _KNOWN_TO_COVER else DROPS_REST + _without_captures(pat_str)
         try:
-            tokens = token_table(mergeable_ranks.items())
+            tokens = token_table(mergeable_ranks.keys(), mergeable_ranks.values())
             held = _held(special_tokens, tokens)
             model = Model(tokens=tokens, pattern=(stage,), special_tokens=held, merge_rule="concatenation")
         except (InvalidModel, InvalidPattern) as error:
