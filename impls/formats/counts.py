@@ -86,7 +86,7 @@ def _check(counts: PieceCounts, name: str) -> None:
         raise InvalidFile(name, "holds a piece that is empty, or begins within a character")
     again = added([counts, counts])
     if len(again) != len(counts) or not np.array_equal(again.ends, counts.ends) or again.text.tobytes() != content:
-        raise InvalidFile(name, "its pieces are not sorted, or one is there twice")
+        raise InvalidFile(name, "its pieces are not sorted, or not distinct")
 
 
 def _libraries() -> tuple[Any, Any]:

@@ -63,7 +63,7 @@ def _keep(message: Message, number: int, wire: int, value: Any, schema: Schema, 
     if isinstance(kind, list):
         items = message.setdefault(name, [])
         if len(items) > MAX_TABLE_ID:
-            raise InvalidModel(f"{what}: field {number} is there more than {MAX_TABLE_ID + 1} times")
+            raise InvalidModel(f"{what}: field {number} occurs more than {MAX_TABLE_ID + 1} times")
         items.append(read(value, kind[0], f"{name} {len(items)}"))
     elif isinstance(kind, Mapping):
         message[name] = message.get(name, {}) | read(value, kind, name)

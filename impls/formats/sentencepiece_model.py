@@ -139,7 +139,7 @@ def _checked_by_kind(pieces: list[dict[str, Any]], byte_fallback: bool) -> dict[
         if kind not in by_kind:
             raise InvalidModel(f"piece {i}: {text!a} is of the type {kind!r}, which is not known")
         if seen.setdefault(text, i) != i:
-            raise InvalidModel(f"piece {i}: the text {text!a} was given already, to piece {seen[text]}")
+            raise InvalidModel(f"piece {i}: the text {text!a} is that of piece {seen[text]} too")
         if kind == BYTE and text not in BYTE_PIECES:
             raise InvalidModel(f"piece {i}: {text!a} is of the type byte, but names no byte")
         by_kind[kind].append(i)

@@ -88,7 +88,7 @@ def _tokens(entries: list[_Entry], wanted: int) -> list[bytes | None]:
             raise InvalidModel(f"vocab[{index}].token_bytes: the token of rank {rank} is empty")
         if rank < wanted:
             if tokens[rank] is not None:
-                raise InvalidModel(f"vocab[{index}].rank: {rank} was given already")
+                raise InvalidModel(f"vocab[{index}].rank: {rank} occurs twice")
             tokens[rank] = entry.token_bytes
     if None in tokens:
         raise InvalidModel(f"vocab: no token has the rank {tokens.index(None)}")
@@ -99,7 +99,7 @@ def _special_tokens(entries: list[_Special] | None, n_special: int) -> dict[str,
     named = dict(enumerate(_DEFAULT_SPECIAL_TOKENS[:n_special] if entries is None else ()))
     for index, entry in enumerate(entries or ()):
         if not 0 <= entry.rank < n_special or entry.rank in named:
-            problem = "was given already" if entry.rank in named else f"is not below {n_special}"
+            problem = "occurs twice" if entry.rank in named else f"is not below {n_special}"
             raise InvalidModel(f"special_tokens[{index}].rank: {entry.rank} {problem}")
         named[entry.rank] = entry.token_str
     texts = [named.get(rank, _FILLER.format(rank)) for rank in range(n_special)]

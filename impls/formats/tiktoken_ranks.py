@@ -93,9 +93,9 @@ def read_tiktoken_ranks(content: bytes) -> dict[bytes, int]:
             raise InvalidModel(f"line {number}: the rank {_short(fields[1])} is not a whole number up to 2147483647")
         rank = int(fields[1])
         if token in ranks:
-            raise InvalidModel(f"line {number}: the token {token!r} was given already, in line {line_of[ranks[token]]}")
+            raise InvalidModel(f"line {number}: the token {token!r} is in line {line_of[ranks[token]]} too")
         if rank in line_of:
-            raise InvalidModel(f"line {number}: the rank {rank} was given already, in line {line_of[rank]}")
+            raise InvalidModel(f"line {number}: the rank {rank} is in line {line_of[rank]} too")
         ranks[token] = rank
         line_of[rank] = number
     return ranks

@@ -58,8 +58,8 @@ def token(data: bytes) -> bytes:
         ("eHl6 ٣".encode(), "line 259: the rank"),
         (b"eHl6 " + b"9" * 5000, "line 259: the rank '999"),
         (b"eHl6 99999999", "has the id 99999999; ids go up to"),
-        (token(b"ab") + b" 258", "line 259: the token b'ab' was given already, in line 257"),
-        (b"eHl6 257", "line 259: the rank 257 was given already, in line 258"),
+        (token(b"ab") + b" 258", "line 259: the token b'ab' is in line 257 too"),
+        (b"eHl6 257", "line 259: the rank 257 is in line 258 too"),
     ],
 )
 def test_a_wrong_line_of_ranks_is_named(tmp_path: Path, line: bytes, wrong: str) -> None:

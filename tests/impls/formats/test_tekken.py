@@ -56,7 +56,7 @@ def test_tekken_ids_are_ranks_behind_the_special_tokens_up_to_the_declared_size(
         (("config", "pattern"), "(", "does not compile"),
         (("config", "default_vocab_size"), 10**9, "config.default_vocab_size: 1000000000 is not between"),
         (("config", "default_vocab_size"), 400, "vocab: 259 tokens, but config asks for 370"),
-        (("vocab", 5, "rank"), 6, "vocab[6].rank: 6 was given already"),
+        (("vocab", 5, "rank"), 6, "vocab[6].rank: 6 occurs twice"),
         (("vocab", 5, "rank"), 10**6, "vocab[5].rank: 1000000 is not between 0 and 258"),
         (("vocab", 5, "token_bytes"), "BQ=", "Invalid base64 encoded string - at `$.vocab[5].token_bytes`"),
         (("vocab", 5, "token_bytes"), "Bg==", "has two ids"),

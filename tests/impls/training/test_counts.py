@@ -162,7 +162,7 @@ _NO_COUNTS = r"^\S+: not a counts file \(columns piece and count, .*\), or damag
         (lambda path: parquet.write_table(pyarrow.table({"piece": [b"a"]}), path), _NO_COUNTS),
         (lambda path: _typed(path, "count", [1.5, 2.0]), _NO_COUNTS),
         (lambda path: _about(path, b'{"format": 1, "pattern": [], "sources": [5]}'), _NO_COUNTS),
-        (lambda path: _rewritten(path, piece=[b"a", b"a"]), "not sorted, or one is there twice"),
+        (lambda path: _rewritten(path, piece=[b"a", b"a"]), "not sorted, or not distinct"),
         (lambda path: _rewritten(path, piece=[b"", b"a"]), "empty"),
         (lambda path: _rewritten(path, piece=["ş".encode()[:1], "ş".encode()[1:]]), "within a character"),
         (lambda path: _rewritten(path, piece=[b"a", b"\xff"]), "not UTF-8"),
