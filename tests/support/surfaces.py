@@ -17,9 +17,8 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 import bpebench
 from impls.drop_in import hf
 from impls.drop_in import tiktoken as our_tiktoken
-from impls.drop_in.hf.decoding import Decoder
 from impls.drop_in.hf.not_provided import NOT_PROVIDED
-from impls.drop_in.hf.parts import BPE, Normalizer, PreTokenizer
+from impls.drop_in.hf.parts import BPE, Decoder, Normalizer, PreTokenizer
 from impls.drop_in.hf.post_processing import PostProcessor
 
 PAGE = Path(__file__).parents[2] / "impls" / "drop_in" / "README.md"

@@ -7,8 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from impls.drop_in.hf.arguments import flag
-from impls.drop_in.hf.decoding import Decoder
-from impls.drop_in.hf.parts import BPE, Normalizer, PreTokenizer, given_document
+from impls.drop_in.hf.parts import BPE, Decoder, Normalizer, PreTokenizer, given_document
 from impls.drop_in.hf.pipeline import Pipeline, read_document
 from impls.drop_in.hf.post_processing import PostProcessor, read_processor
 from impls.drop_in.hf.settings import Padding, Truncation

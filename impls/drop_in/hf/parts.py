@@ -1,11 +1,12 @@
-"""The parts of a tokenizer that are objects of their own: `Normalizer`, `PreTokenizer`, and what all parts share.
+"""The parts of a tokenizer that are objects of their own: `Normalizer`, `PreTokenizer`, `Decoder`, and what all
+parts share.
 
 A part is its form in tokenizer.json. One of this module, or of the library's, may be set: both give that form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -14,11 +15,13 @@ from impls.core.arguments import wrong_type
 from impls.core.errors import InvalidModel
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER, to_printable
+from impls.core.text.decoder_steps import token_decoder
 from impls.core.text.patterns import Splitter
 from impls.core.text.tracing import Rewriting, Traced
-from impls.drop_in.hf.arguments import text
+from impls.drop_in.hf.arguments import items, text
 from impls.drop_in.hf.encoding import Span
 from impls.drop_in.hf.not_provided import NOT_PROVIDED, no_items, refuse
+from impls.formats.tokenizer_json.decoder_steps import read_decoder
 from impls.formats.tokenizer_json.document import BpeSettings
 from impls.formats.tokenizer_json.reader import read_with_notes
 
@@ -130,6 +133,21 @@ class PreTokenizer(Part):
         part = self.marked(Traced.of(sequence), first=True)
         for start, end in self._splitter.spans(part.text) if sequence else ():
             yield part.text[start:end], (part.starts[start], part.ends[end - 1])
+
+
+class Decoder(Part):
+    """The `decoder` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
+
+    kind = "decoder"
+    __slots__ = ("steps",)
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        super().__init__(document, steps=token_decoder(read_decoder(document)))
+
+    def decode(self, tokens: Sequence[str]) -> str:
+        """Return the text of tokens; raise TypeError for anything else."""
+        decoded: str = self.steps.text([text(f"tokens[{k}]", token) for k, token in enumerate(items("tokens", tokens))])
+        return decoded
 
 
 def _model_with(part: str, document: dict[str, Any]) -> Model:

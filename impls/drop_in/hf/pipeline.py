@@ -17,11 +17,11 @@ import msgspec
 from impls import registry
 from impls.core.errors import InvalidModel
 from impls.core.model import Model
+from impls.core.text.decoder_steps import SPACES, token_decoder
 from impls.drop_in.hf.added_tokens import AddedTokens, read_entries
 from impls.drop_in.hf.arguments import Texts
-from impls.drop_in.hf.decoding import Decoder, stream_rules
 from impls.drop_in.hf.encoding import Encoding
-from impls.drop_in.hf.parts import LETTERS, Normalizer, PreTokenizer
+from impls.drop_in.hf.parts import LETTERS, Decoder, Normalizer, PreTokenizer
 from impls.drop_in.hf.post_processing import PostProcessor, joined, read_processor
 from impls.drop_in.hf.settings import Padding, Truncation, read_lengths
 from impls.drop_in.hf.texts import TextEncoder
@@ -31,7 +31,7 @@ from impls.formats.tokenizer_json.document import BpeSettings, OtherDocument, pa
 from impls.formats.tokenizer_json.reader import check_kind, read, read_content
 from impls.formats.vocabulary import check_ids
 from impls.interface import Tokenizer as Implementation
-from impls.operations.stream_rules import StreamRules
+from impls.operations.stream_rules import StreamRules, rules_of_decoder
 
 PARTS = ("added_tokens", "truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder")
 """The fields of a tokenizer.json beside the model."""
@@ -86,9 +86,12 @@ class Pipeline:
 
     @cached_property
     def stream_rules(self) -> StreamRules:
-        """Return the rules for `DecodeStream`."""
+        """Return how `DecodeStream` decodes ids one by one: by character as in the library, so that a wrong byte does
+        not replace those before it."""
         special = {i for i, name in self.added.names.items() if name in self.added.specials}
-        return stream_rules({**self.encoder.names, **self.added.names}, special, self.decoder)
+        steps = token_decoder(SPACES) if self.decoder is None else self.decoder.steps
+        rules = rules_of_decoder(steps, {**self.encoder.names, **self.added.names}, special)
+        return replace(rules, decoder=None) if rules.byte_ids is not None else rules
 
     def name_of(self, i: int) -> str | None:
         """Return the token of an id, or None."""
