@@ -79,11 +79,13 @@ def _shown(model: Model, ids: Sequence[int]) -> list[bytes]:
     for are_bytes, run in groupby(zip(ids, tokens, strict=True), key=lambda pair: pair[0] in byte_ids):
         of_run = [token for _, token in run]
         if are_bytes:
-            text = b"".join(of_run).decode("utf-8", "surrogateescape").translate(_WRONG)
-            data = text.encode("utf-8", "surrogateescape")
-            if rules.joins_runs and "\udcff" in text:
-                data = b"\xff" * len(data)
-            of_run = [data[k : k + 1] for k in range(len(data))]
+            data = b"".join(of_run)
+            try:
+                data.decode()
+            except UnicodeDecodeError:
+                text = data.decode("utf-8", "surrogateescape").translate(_WRONG)
+                data = b"\xff" * len(data) if rules.joins_runs else text.encode("utf-8", "surrogateescape")
+                of_run = [data[k : k + 1] for k in range(len(data))]
         shown += of_run
     if rules.joins_runs and rules.ids_with_mark and shown:
         shown[0] = shown[0].removeprefix(b" ")

@@ -50,6 +50,11 @@ class Characters:
         self.data = b""
         """The bytes that are held back."""
 
+    @property
+    def n_bytes(self) -> int:
+        """Return the number of bytes that are held back."""
+        return len(self.data)
+
     def push(self, data: bytes) -> str:
         """Return the text that becomes certain with further bytes; raise UnicodeDecodeError, and ignore them."""
         data = self.data + data
@@ -74,6 +79,7 @@ class ByteRun:
     """Byte tokens in a row, which are the text of their bytes if all of them are UTF-8, and else a U+FFFD each."""
 
     n_bytes = 0
+    """The number of bytes of the run."""
     _text = ""
     _is_wrong = False
 

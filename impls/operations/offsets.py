@@ -160,13 +160,17 @@ def _spans_in_piece(tokenizer: Coder, piece: str, ids: Iterator[int]) -> Iterato
     places = [k for k, character in enumerate(piece) for _ in character.encode()]
     symbols = iter(model.sized_symbols(piece))
     at = 0
-    for symbol, size in symbols:
+    for symbol, part in symbols:
         if (i := next(ids, None)) is None:
             raise _not_spelled(tokenizer)
-        start, n_left, at = at, _n_bytes(model, i) - _n_bytes(model, symbol), at + size
+        start, n_left, at = at, _n_bytes(model, i) - _n_bytes(model, symbol), at + _n_written(part)
         while n_left > 0 and (following := next(symbols, None)) is not None:
-            n_left, at = n_left - _n_bytes(model, following[0]), at + following[1]
+            n_left, at = n_left - _n_bytes(model, following[0]), at + _n_written(following[1])
         yield i, places[start], places[at - 1] + 1
+
+
+def _n_written(part: str | None) -> int:
+    return 1 if part is None else len(part.encode())
 
 
 def _n_bytes(model: Model, i: int) -> int:

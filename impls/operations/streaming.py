@@ -67,7 +67,7 @@ class StreamDecoder:
         Raise `UnknownId` (its position counted from the first id of the stream) or, with `errors="strict"`,
         UnicodeDecodeError, and ignore all of these ids; ValueError after `finish`.
         """
-        if self._text_by_id and not self._run.data and (type(ids) is list or type(ids) is tuple) and len(ids) == 1:
+        if self._text_by_id and (type(ids) is list or type(ids) is tuple) and len(ids) == 1:
             known = self._text_by_id.get(ids[0])
             if known is not None and type(ids[0]) is int:
                 self._n_ids += 1
@@ -114,7 +114,7 @@ class StreamDecoder:
 
     def _go_on(self, *, begins: bool) -> None:
         self._begins = begins
-        depends = begins or self._stops.texts or (isinstance(self._run, ByteRun) and self._run.n_bytes)
+        depends = begins or self._stops.texts or self._run.n_bytes
         self._text_by_id = None if depends else self._rules.text_by_id
 
     def _remember(self, i: int, token: bytes, text: str) -> None:

@@ -198,30 +198,31 @@ class ModelData:
             return ids
         return [i for i, _ in self.sized_symbols(piece)]
 
-    def sized_symbols(self, piece: str) -> list[tuple[int, int]]:
-        """Return `symbols`, each with the number of bytes of `piece` that it stands for."""
+    def sized_symbols(self, piece: str) -> list[tuple[int, str | None]]:
+        """Return `symbols`, each with the characters of `piece` that it stands for; None for one of their bytes."""
         if self.alphabet == "bytes":
-            return [(i, 1) for i in self.symbols(piece)]
-        sized: list[tuple[int, int]] = []
-        waiting: list[tuple[int, int]] = []
+            return [(i, None) for i in self.symbols(piece)]
+        symbols: list[tuple[int, str | None]] = []
+        waiting = ""  # characters that become an unknown token
         id_by_token, unknown_id, rules = self.id_by_token, self.unknown_id, self.sentencepiece
         end_of_word, last = self.end_of_word or "", len(piece) - 1
         for offset, character in enumerate(piece):
-            n_bytes = len(character.encode())
             i = id_by_token.get((character + end_of_word if offset == last else character).encode())
             if i is not None:
-                sized += [*waiting, (i, n_bytes)]
-                waiting = []
+                if waiting:
+                    symbols.append((unknown_id, waiting))  # type: ignore[arg-type]
+                    waiting = ""
+                symbols.append((i, character))
             elif rules is not None and (spelled := rules.spelled(character)):
-                sized += [(byte_id, 1) for byte_id in spelled]
+                symbols += [(byte_id, None) for byte_id in spelled]
             elif unknown_id is None:
                 raise UnknownSymbol(character, offset)
+            elif waiting and (rules is None or not rules.fuse_unknown):
+                symbols.append((unknown_id, waiting))
+                waiting = character
             else:
-                if rules is None or not rules.fuse_unknown:
-                    sized += waiting
-                    waiting = []
-                waiting = [(unknown_id, n_bytes + sum(size for _, size in waiting))]
-        return sized + waiting
+                waiting += character
+        return [*symbols, (unknown_id, waiting)] if waiting else symbols  # type: ignore[list-item]
 
     def whole_piece(self, piece: str) -> int | None:
         """Return the id of a piece that is one token whatever its merges, or None.

@@ -10,6 +10,7 @@ A blank line is white space with a line break.
 from __future__ import annotations
 
 import codecs
+import io
 import re
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from typing import IO, NamedTuple
 from impls.core.errors import InvalidFile
 
 BLOCK_BYTES = 1 << 20
+_LINE_BREAK = ord("\n")
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
 """Bytes that continue a character."""
 _BLANK = r"(?:[^\S\n]*+\n)"
@@ -34,8 +36,7 @@ class Block(NamedTuple):
 
 def documents_of(text: str, documents: str) -> Iterator[str]:
     """Yield the documents of a block's text: `paragraphs`, each with the blank lines after it, or `lines`."""
-    matches = (_LINES if documents == "lines" else _PARAGRAPHS).finditer(text)
-    return (match[0] for match in matches if match[0])
+    return filter(None, (_LINES if documents == "lines" else _PARAGRAPHS).findall(text))
 
 
 def decoded(content: bytes | memoryview, name: str, offset: int = 0) -> str:
@@ -56,26 +57,30 @@ def blocks_of(
     offset, number = max(0, first * BLOCK_BYTES - 1), first - (first > 0)
     if offset:
         source.seek(offset)
-    rest = b""
+    view, rest = memoryview(bytearray(2 * BLOCK_BYTES)), b""
     while end is None or number < end:
         limit = (number + 1) * BLOCK_BYTES - offset
         if limit <= 0:  # within a line
             number += 1
             continue
         left = sys.maxsize if n_bytes is None else max(0, n_bytes - offset)
-        content, rest = rest or source.read(min(limit, left)), b""
-        is_last = len(content) < limit
-        if is_last and n_bytes is not None and len(content) < left:
+        size = io.BytesIO(rest).readinto(view) or source.readinto(view[: min(limit, left)])  # type: ignore[attr-defined]
+        is_last, content, rest = size < limit, view[:size], b""
+        if is_last and n_bytes is not None and size < left:
             raise InvalidFile(name, f"it shrank below {n_bytes} bytes while it was read")
-        if not is_last and not content.endswith(b"\n"):
+        if not is_last and view[size - 1] != _LINE_BREAK:
             most = sys.maxsize if whole_lines else BLOCK_BYTES
             line = source.readline(min(most, left - limit))
             n_kept = len(line) if len(line) < most else len(line) - len(line.lstrip(_CONTINUATIONS))
-            content, rest = content + line[:n_kept], line[n_kept:]
+            if n_kept <= BLOCK_BYTES:
+                view[size : size + n_kept], rest = line[:n_kept], line[n_kept:]
+                content = view[: size + n_kept]
+            else:
+                content = memoryview(bytes(content) + line)
         if number >= first and content:
-            skipped = len(codecs.BOM_UTF8) if offset == 0 and content.startswith(codecs.BOM_UTF8) else 0
+            skipped = len(codecs.BOM_UTF8) if offset == 0 and bytes(content[:3]) == codecs.BOM_UTF8 else 0
             if len(content) > skipped:
-                yield Block(offset + skipped, memoryview(content)[skipped:])
+                yield Block(offset + skipped, content[skipped:])
         if is_last:
             return
         offset, number = offset + len(content), number + 1

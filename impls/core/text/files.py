@@ -112,7 +112,7 @@ class TextFile:
         return decoded(content, self.name, offset)
 
     def blocks(self, first: int = 0, end: int | None = None, n_bytes: int | None = None) -> Iterator[Block]:
-        """Yield the offset and the bytes of each block; at most the first `n_bytes` are read.
+        """Yield the offset and the bytes of each block, valid until the next one; at most the first `n_bytes` are read.
 
         Raises `InvalidFile` for a file that has become shorter than `n_bytes`.
         """

@@ -62,7 +62,10 @@ def byte_starts_of_characters(data: bytes, *, each_byte: bool = False) -> tuple[
     >>> byte_starts_of_characters(b"a\\xc3\\xa9\\xff")
     ('aé\ufffd', [0, 1, 3])
     """
-    marked = data.decode("utf-8", "surrogateescape" if each_byte else _LENGTHS)
+    try:
+        return data.decode(), [at for at, byte in enumerate(data) if byte & 0xC0 != 0x80]
+    except UnicodeDecodeError:
+        marked = data.decode("utf-8", "surrogateescape" if each_byte else _LENGTHS)
     starts = accumulate(map(_n_bytes, marked), initial=0)
     return re.sub("[\udc00-\udcff]", "\ufffd", marked), [*starts][:-1]
 
