@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from impls.core.arguments import thread_count, wrong_type
-from impls.core.errors import BPEError, Missing, UnknownName, Unsupported
+from impls.core.arguments import texts_in_turn, thread_count, wrong_type
+from impls.core.errors import BPEError, InvalidSpec, Missing, UnknownName, Unsupported
+from impls.core.extension import extends
 from impls.core.model import Model
 from impls.core.specification import check_spec
+from impls.core.text.patterns import resolve
 from impls.interface import Tokenizer, TrainingSpec
-from impls.superwords import superword_model
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -114,7 +115,7 @@ def train(
     """Train a model on `texts` and load it in the same implementation.
 
     With `extend`, continue from the merges of that model (`impls.core.extension`); with `superword_from`, continue from
-    that number of ids with `superword_pattern` (SuperBPE, `impls.superwords`). `compiled` counts on `threads` threads
+    that number of ids with `superword_pattern` (SuperBPE, see `learn`). `compiled` counts on `threads` threads
     (default: all cores); with `memory_limit` (bytes) larger tables go through files; `progress` is called with the
     bytes of each part of the text, from any thread. Raise `Unsupported`, `InvalidSpec` naming the field that is wrong,
     and `InvalidPattern`.
@@ -143,16 +144,33 @@ def learn(
     superword_from: int | None = None,
     superword_pattern: str = "superword",
 ) -> Model:
-    """Return the model that `train` loads."""
+    """Return the model that `train` loads.
+
+    With `superword_from`, SuperBPE (Liu, Hayase, Hofmann, Oh, Smith and Choi 2025, "SuperBPE: Space Travel for Language
+    Models"): the first so many ids, special tokens included, are learned by `spec.pattern`, which cuts at white space.
+    Their merges are kept, the corpus is cut by the coarser `superword_pattern`, and learning continues: the new merges
+    join whole words, or parts of words. The model has the second pattern and all merges in the order they were learned,
+    so that any implementation runs it. The second stage learns over pieces as long as texts, which hardly ever repeat.
+    """
     implementation = get(name)
     check_spec(spec)
     if extend is not None and not isinstance(extend, Model):
         raise wrong_type("extend", "a Model", extend)
+    stages = [spec]
     if superword_from is not None:
-        return superword_model(implementation, texts, spec, superword_from, superword_pattern, extend)
-    if extend is not None:
-        return implementation.extend_model(extend, texts, spec)
-    return implementation.train_model(texts, spec)
+        stages = [replace(spec, vocab_size=superword_from), replace(spec, pattern=superword_pattern)]
+        resolve(superword_pattern)
+        if superword_from > spec.vocab_size:
+            problem = f"{spec.vocab_size} is below the {superword_from} ids that superwords follow"
+            raise InvalidSpec("vocab_size", problem)
+        if not extends(implementation):
+            raise Unsupported(name, "does not continue from a model, which learning superwords needs")
+        texts = list(texts_in_turn(texts))
+    for stage in stages:
+        learn_stage = implementation.train_model if extend is None else partial(implementation.extend_model, extend)
+        extend = learn_stage(texts, stage)
+    assert extend is not None
+    return extend
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ NAMED: dict[str, tuple[str, ...]] = {
 }
 """Name -> split stages. `gpt2` is also used by r50k and p50k; `none` does not split. `deepseek` has three stages:
 digits in threes, ideographs and kana, then the rest. `superword` is for the second stage of SuperBPE (see
-`impls.superwords`): it cuts around digits in threes, as `cl100k`, `o200k` and `llama3` do, and nowhere else.
+`impls.registry.learn`): it cuts around digits in threes, as `cl100k`, `o200k` and `llama3` do, and nowhere else.
 
 The 0.14 forms are what tiktoken 0.14 ships, with possessive quantifiers. `gpt2-0.14` cuts as `gpt2` does.
 `cl100k-0.14` differs from `cl100k` at the end of a text: closing white space that holds a line end, then a blank, is
