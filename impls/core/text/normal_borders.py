@@ -42,8 +42,6 @@ class NormalBorders:
         self.changes_beginning = len(local) < len(steps)
         """Whether something is put before a text."""
         self._has_beginning = has_beginning or self.changes_beginning
-        self.rewrites = bool(local)
-        """Whether a text is changed beyond its beginning."""
         self._composes = any(name in _FORMS for name, _ in local)
         self._steps = [(name, texts, normalizer(call(name, *texts))) for name, texts in local] if self.possible else []
 
