@@ -17,10 +17,10 @@ from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES
 from impls.compiled.pages import bounded_zeros
 from impls.compiled.pretokenize.layout import WHOLE_TEXT
 from impls.compiled.pretokenize.splitting import SplitContext, Splitting, splitting_of
+from impls.compiled.training.runs import Runs
 from impls.compiled.training.words import Words
 from impls.core.arguments import texts_in_turn
 from impls.core.counts import PieceCounts
-from impls.core.counts_runs import Runs
 from impls.core.pattern.tables import PairCuts, cuts_outside
 from impls.core.text.files import Part, TextFile
 from impls.core.text.text import repair_surrogates

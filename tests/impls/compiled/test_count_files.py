@@ -19,8 +19,8 @@ from impls import InvalidFile, InvalidPattern, TrainingSpec
 from impls.compiled.training import count as counting
 from impls.compiled.training import parts, words
 from impls.compiled.training.count import count_files
+from impls.compiled.training.runs import Runs
 from impls.core.counts import PieceCounts
-from impls.core.counts_runs import Runs
 from impls.core.text import blocks
 from impls.core.text.files import TextFile, TextFiles
 from impls.core.text.patterns import Splitter, resolve

@@ -9,7 +9,7 @@ import random
 import pytest
 
 import impls
-from impls.core.counts_runs import Runs
+from impls.compiled.training.runs import Runs
 
 SPEC = impls.TrainingSpec(vocab_size=400)
 NUMBERS = random.Random(1).sample(range(100_000, 10_000_000), 500_000)

@@ -15,10 +15,10 @@ from pyarrow import parquet
 
 import impls
 from impls import BPEError, InvalidFile, InvalidSpec, TrainingSpec
+from impls.compiled.training import runs as counts_runs
+from impls.compiled.training.runs import Runs
 from impls.core import counts as counts_module
-from impls.core import counts_runs
 from impls.core.counts import PieceCounts, added
-from impls.core.counts_runs import Runs
 from impls.core.text.patterns import resolve
 from impls.core.training import corpus_pieces
 from impls.formats.counts import load_counts, save_counts
