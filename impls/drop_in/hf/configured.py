@@ -20,7 +20,7 @@ CHANGING = threading.RLock()
 class Configured:
     """The part of a `Tokenizer` that does not depend on texts and ids."""
 
-    __slots__ = ("pipeline",)
+    __slots__ = ("__weakref__", "pipeline")
     pipeline: Pipeline
     """What it is now; each call is done by the pipeline at its beginning."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import sys
+import weakref
 from pathlib import Path
 from random import Random
 
@@ -159,6 +160,7 @@ def test_a_copy_shares_nothing_that_changes() -> None:
     assert ours.truncation is None
     assert "the" not in ours.encode("a the").tokens
     assert copied.encode("the a").tokens == ["the"]
+    assert weakref.ref(copied)() is copied
 
 
 # --- the front door ------------------------------------------------------------------------------------------------
