@@ -18,8 +18,7 @@ from impls.core.text.decoder_steps import (
     usual_decoders,
 )
 from impls.core.text.normalization import call
-from impls.formats.tokenizer_json.oniguruma import to_oniguruma
-from impls.formats.tokenizer_json.space_steps import flat_steps, in_sequence, read_replaced
+from impls.formats.tokenizer_json.space_steps import flat_steps, in_sequence, read_replace, write_replace
 
 _BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 
@@ -58,11 +57,8 @@ def _read(step: dict[str, Any], where: str) -> str:
             return BYTE_FALLBACK
         case {"type": "Fuse"}:
             return FUSE
-        case {"type": "Replace", "pattern": {"String": str(old)}, "content": str(new)}:
-            read_replaced(old, where, literal=True)
-            return call("replace", old, new)
-        case {"type": "Replace", "pattern": {"Regex": str(old)}, "content": str(new)}:
-            return call("replace-regex", read_replaced(old, where), new)
+        case {"type": "Replace"}:
+            return read_replace(step, where)
         case {"type": "Strip", "content": str(character), "start": int(start), "stop": int(stop)}:
             return call("strip", character, str(start), str(stop))
         case {"type": "BPEDecoder", "suffix": str(suffix)}:
@@ -91,10 +87,8 @@ def _written(name: str, texts: list[str]) -> dict[str, Any]:
     match name, texts:
         case "byte-level", []:
             return _BYTE_LEVEL
-        case "replace", [old, new]:
-            return {"type": "Replace", "pattern": {"String": old}, "content": new}
-        case "replace-regex", [old, new]:
-            return {"type": "Replace", "pattern": {"Regex": to_oniguruma(old)}, "content": new}
+        case "replace" | "replace-regex", [old, new]:
+            return write_replace(name, old, new)
         case "strip", [character, start, stop]:
             return {"type": "Strip", "content": character, "start": int(start), "stop": int(stop)}
         case "suffix", [suffix]:

@@ -161,13 +161,19 @@ def _step_name(step: dict[str, Any], where: str) -> str | None:
             return name
     if kind == "Prepend" and isinstance(before := step.get("prepend"), str):
         return call("prepend", before) if before else None  # the library may repeat the first character
-    if kind != "Replace":
-        return None
+    return read_replace(step, where) if kind == "Replace" else None
+
+
+def read_replace(step: dict[str, Any], where: str) -> str:
+    """Return a `Replace` of a normalizer or decoder; raise `InvalidModel` for one that is not supported."""
     match step.get("pattern"), step.get("content"):
         case {"String": str() as old, **others}, str() as new if old and not others:
             return call("replace", old, new)
         case {"Regex": str() as expression, **others}, str() as new if not others:
-            return call("replace-regex", read_replaced(expression, where), new)
+            pattern = read_expression(expression, where)
+            if match_lengths(pattern)[0] == 0:
+                raise InvalidModel(f"{where}.pattern: it may match the empty text, which is not replaced: {expression}")
+            return call("replace-regex", pattern, new)
     raise InvalidModel(f"{where}: Replace needs one String or Regex as 'pattern', and a text as 'content'")
 
 
@@ -182,14 +188,6 @@ def read_expression(text: str, where: str, *, literal: bool = False) -> str:
         match_lengths(expression)
     except (InvalidPattern, regex.error) as error:
         raise InvalidModel(f"{where}.pattern: {error}") from None
-    return expression
-
-
-def read_replaced(text: str, where: str, *, literal: bool = False) -> str:
-    """Return an expression whose matches are replaced; raise `InvalidModel` if it may match the empty text."""
-    expression = read_expression(text, where, literal=literal)
-    if match_lengths(expression)[0] == 0:
-        raise InvalidModel(f"{where}.pattern: it may match the empty text, which is not replaced: {text}")
     return expression
 
 
@@ -263,11 +261,15 @@ def _written(name: str, texts: list[str]) -> dict[str, Any] | None:
     match name:
         case "prepend":
             return {"type": "Prepend", "prepend": texts[0]}
-        case "replace":
-            return {"type": "Replace", "pattern": {"String": texts[0]}, "content": texts[1]}
-        case "replace-regex":
-            return {"type": "Replace", "pattern": {"Regex": to_oniguruma(texts[0])}, "content": texts[1]}
+        case "replace" | "replace-regex":
+            return write_replace(name, *texts)
     return _PLAIN.get(name)  # None for "charsmap" and `PREFIX_SPACE`: written as Precompiled and ByteLevel
+
+
+def write_replace(name: str, old: str, new: str) -> dict[str, Any]:
+    """Return the `Replace` of a step `replace` or `replace-regex`."""
+    pattern = {"String": old} if name == "replace" else {"Regex": to_oniguruma(old)}
+    return {"type": "Replace", "pattern": pattern, "content": new}
 
 
 def write_metaspace(model: Model) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
