@@ -17,7 +17,7 @@ import msgspec
 from impls.core.errors import InvalidModel
 from impls.core.model import Model
 from impls.core.text.patterns import resolve
-from impls.formats.files import MAX_TABLE_ID, converted
+from impls.formats.files import MAX_TABLE_ID, converted, token_table
 
 FORMAT = "tekken"
 _DEFAULT_SPECIAL_TOKENS = (
@@ -38,8 +38,8 @@ class _Config(msgspec.Struct):
 
 
 class _Entry(msgspec.Struct):
-    rank: int
-    token_bytes: bytes
+    rank: Count
+    token_bytes: Annotated[bytes, msgspec.Meta(min_length=1)]
 
 
 class _Special(msgspec.Struct):
@@ -77,21 +77,12 @@ def read(document: Any) -> Model:
     )
 
 
-def _tokens(entries: list[_Entry], wanted: int) -> list[bytes | None]:
+def _tokens(entries: list[_Entry], wanted: int) -> tuple[bytes | None, ...]:
     """Return the tokens of ranks 0 to `wanted` - 1; entries may be in any order."""
-    tokens: list[bytes | None] = [None] * wanted
-    for index, entry in enumerate(entries):
-        rank = entry.rank
-        if not 0 <= rank < len(entries):
-            raise InvalidModel(f"vocab[{index}].rank: {rank} is not between 0 and {len(entries) - 1}")
-        if not entry.token_bytes:
-            raise InvalidModel(f"vocab[{index}].token_bytes: the token of rank {rank} is empty")
-        if rank < wanted:
-            if tokens[rank] is not None:
-                raise InvalidModel(f"vocab[{index}].rank: {rank} occurs twice")
-            tokens[rank] = entry.token_bytes
-    if None in tokens:
-        raise InvalidModel(f"vocab: no token has the rank {tokens.index(None)}")
+    used = [entry for entry in entries if entry.rank < wanted]
+    tokens = token_table([entry.token_bytes for entry in used], [entry.rank for entry in used])
+    if len(tokens) < wanted or None in tokens:
+        raise InvalidModel(f"vocab: no token has the rank {(*tokens, None).index(None)}")
     return tokens
 
 
