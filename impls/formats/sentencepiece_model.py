@@ -154,12 +154,17 @@ def _checked_by_kind(pieces: list[dict[str, Any]], byte_fallback: bool) -> dict[
 # --- writing ---------------------------------------------------------------------------------------------------
 
 
-def write(model: Model) -> bytes:
-    """Return the file; raise `Unsupported` with the reason if the library would give other ids, or refuse it."""
+def check_merges(model: Model) -> None:
+    """Raise `Unsupported` if the library would give other ids than the merges of the model."""
     if model.end_of_word is not None:
         raise Unsupported(FORMAT, f"it has no symbols that end in {model.end_of_word!r}")
     if why := concatenation_differs(model):
         raise Unsupported(FORMAT, f"it merges by joined text, which gives other ids here: {why}")
+
+
+def write(model: Model) -> bytes:
+    """Return the file; raise `Unsupported` with the reason if the library would give other ids, or refuse it."""
+    check_merges(model)
     for token, i in model.id_by_token.items():
         if b"\0" in token and model.alphabet == "chars":
             raise Unsupported(FORMAT, f"it refuses tokens with a null character, as {token!r} (id {i})")

@@ -76,10 +76,9 @@ def loading(name: str) -> Iterator[None]:
 
 
 def ranks_for(name: str, model: Model) -> dict[bytes, int]:
-    """Return ranks by token, for a library that looks up joined bytes and splits by one pattern; to be used in
-    `loading`.
+    """Return ranks by token, for a library that looks up joined bytes and splits by one pattern.
 
-    Raise `Unsupported` if it would give other ids.
+    Raise `Unsupported` if it would give other ids; that of the format is converted by `loading`.
     """
     if len(model.pattern) > 1:
         raise Unsupported(name, f"it splits by one pattern; this model has {len(model.pattern)} split stages")

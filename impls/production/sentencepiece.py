@@ -25,10 +25,9 @@ from sentencepiece import sentencepiece_model_pb2
 from impls.core.arguments import checked_ids
 from impls.core.errors import UnknownSymbol, Unsupported
 from impls.core.model import Model
-from impls.core.model.derivations import concatenation_differs
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.training import base_symbols, corpus_pieces, merge_budget, piece_symbols
-from impls.formats.sentencepiece_model import proto
+from impls.formats.sentencepiece_model import check_merges, proto
 from impls.interface import Tokenizer, TrainingSpec
 from impls.production.libraries import loading
 from impls.production.training import merges_of, model_of_merges, require, that_occurred
@@ -54,10 +53,7 @@ class SentencePiece(Tokenizer):
     def __init__(self, model: Model) -> None:
         self.normalizes = _takes_whole_texts(model)
         super().__init__(model)
-        if model.end_of_word is not None:
-            raise Unsupported(self.name, f"it has no symbols that end in {model.end_of_word!r}")
-        if why := concatenation_differs(model):
-            raise Unsupported(self.name, f"it merges by joined text, which gives other ids here: {why}")
+        check_merges(model)
         self._processor = _processor(model, as_written=not self.normalizes)
         self._unmerged = _pieces_it_would_not_make(model)
         self._has_null = model.alphabet == "chars" and b"\0" in model.id_by_token

@@ -109,8 +109,7 @@ def _pattern(model: Model) -> tuple[str, ...]:
 
 def _encoding(model: Model) -> tiktoken.Encoding:
     name = Tiktoken.name
-    with loading(name):
-        ranks = ranks_for(name, model)
+    ranks = ranks_for(name, model)
     if model.pattern and model.pattern[0].startswith(DROPS_MATCHES):
         raise Unsupported(name, "it encodes what the pattern matches; this model drops that")
     check_stages(name, model.pattern)
