@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.interface import TrainingSpec
 from impls.peers.conversion import listed_merges, one_pattern_of
@@ -37,11 +36,7 @@ class Ffbpe(Peer):
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges; raise `Unsupported` naming the field it cannot follow."""
-        base, n_merges = base_and_budget(cls.name, spec, max_token_bytes=None)
-        if spec.ties not in _TIES:
-            raise Unsupported(
-                cls.name, f"TrainingSpec.ties: it trains with {' or '.join(map(repr, _TIES))}, not with {spec.ties!r}"
-            )
+        base, n_merges = base_and_budget(cls.name, spec, ties=tuple(_TIES), max_token_bytes=None)
         counter = ffbpe.PreTokenizer([], pat_str=one_pattern(cls.name, spec)).word_counter()
         counter.add_source(checked_texts(texts, spec))
         rules = {"initial_alphabet": _ORDER[spec.base_order], "tie_break": _TIES[spec.ties]}

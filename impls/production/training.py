@@ -22,10 +22,12 @@ Merges = Sequence[tuple[bytes, bytes]]
 
 
 def require(name: str, spec: TrainingSpec, **accepted: Any) -> None:
-    """Raise `Unsupported` naming the first field of `spec` whose value is not accepted."""
+    """Raise `Unsupported` naming the first field of `spec` whose value is not accepted; a tuple lists several."""
     for field, value in accepted.items():
-        if (given := getattr(spec, field)) != value:
-            raise Unsupported(name, f"TrainingSpec.{field}: it trains with {value!r} only, not with {given!r}")
+        values = value if isinstance(value, tuple) else (value,)
+        if (given := getattr(spec, field)) not in values:
+            known = " or ".join(map(repr, values))
+            raise Unsupported(name, f"TrainingSpec.{field}: it trains with {known} only, not with {given!r}")
 
 
 def base_and_budget(name: str, spec: TrainingSpec, **accepted: Any) -> tuple[list[bytes], int]:
