@@ -19,7 +19,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any
 
-from impls.core.training import Corpus
+from impls.core.training import Corpus, may_become_token
 
 Pair = tuple[int, int]
 
@@ -102,9 +102,10 @@ class Learner:
 
     def _offer(self, pairs: Iterable[Pair]) -> None:
         """Push the pairs that can still become a token, with their current counts."""
+        counts, tokens, spec = self.counts, self.corpus.tokens, self.corpus.spec
         for pair in pairs:
-            count = self.counts[pair]
-            if count >= self.corpus.spec.min_count and self.corpus.may_join(pair):
+            count = counts[pair]
+            if count >= spec.min_count and may_become_token(tokens[pair[0]] + tokens[pair[1]], spec):
                 heappush(self.heap, (-count, self._tie_key(pair), pair))
 
     def _first_occurrence(self, pair: Pair) -> tuple[int, int]:
