@@ -218,22 +218,14 @@ def _opened(path: Path) -> IO[bytes]:
             raise Missing("zstd", "pyarrow") from None
         opened: Any = pyarrow.CompressedInputStream(str(path), "zstd")
         return io.BufferedReader(opened)
-    with _saying_that_it_waits(path):
-        return path.open("rb")
-
-
-@contextmanager
-def _saying_that_it_waits(path: Path) -> Iterator[None]:
-    """Say on standard error that opening a pipe waits for its writer, if it does for a while."""
-    if not path.is_fifo():
-        yield
-        return
+    # Opening a pipe waits for its writer.
     message = f"bpebench: {path}: a pipe that nothing writes to yet; waiting for a writer"
     timer = threading.Timer(_PATIENCE_SECONDS, lambda: print(message, file=sys.stderr, flush=True))
     timer.daemon = True
-    timer.start()
+    if path.is_fifo():
+        timer.start()
     try:
-        yield
+        return path.open("rb")
     finally:
         timer.cancel()
 
