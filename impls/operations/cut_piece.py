@@ -138,14 +138,16 @@ class WrittenText:
         n_apart = self._n_apart(stretch)
         if n_apart is None or len(stretch.text) - n_apart + _LEAST <= self._least:  # a piece might be taken whole
             return None
-        ids = self._tokenizer.encode_normalized_array(stretch.text)
-        sizes = self._sizes[ids].astype("int64")
-        places = stretch.start + sizes.cumsum() - sizes
-        indices = self._places.searchsorted(places, "right") - 1
-        is_shared = (self._places[indices] == places) & (self._ids[indices] == ids) & ~self._are_within[ids]
-        is_shared &= places >= stretch.start + n_apart
-        n = int(is_shared.argmax())
-        return self._n_joined(int(indices[n]), n, len(ids)) if is_shared[n] else None
+        ids, place = self._tokenizer.encode_normalized(stretch.text), stretch.start
+        index, n_ids = int(self._places.searchsorted(place, "right")) - 1, len(self._ids)
+        for n, i in enumerate(ids):
+            while index < n_ids and self._places[index + 1] <= place:
+                index += 1
+            may_join = place >= stretch.start + n_apart and not self._are_within[i]
+            if may_join and self._places[index] == place and self._ids[index] == i:
+                return self._n_joined(index, n, len(ids))
+            place += int(self._sizes[i])
+        return None
 
     def _joined_at_certain_cut(self, stretch: _Stretch, n_searched: int) -> int | None:
         """Return the number of ids if there is a certain place in that many characters of the stretch, else None."""
@@ -233,8 +235,8 @@ def _decoded(model: Model, text: str, written: str) -> tuple[str | None, bool]:
     # The text itself has fewer marks to replace, often none.
     spaced = (text if model.normalization is None else written).replace(SPACE_MARK, " ")
     hides = rules.hides_prefix
-    n_hidden = len(spaced) + 1 - len(written) + (hides and written.startswith(SPACE_MARK))
-    return (" " + spaced)[n_hidden:], hides
+    n_before, n_hidden = len(written) - len(spaced), int(hides and written.startswith(SPACE_MARK))
+    return spaced if n_before == n_hidden else (" " * n_before + spaced)[n_hidden:], hides
 
 
 def _firsts_of_user_defined(model: Model) -> set[str]:
