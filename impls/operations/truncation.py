@@ -62,11 +62,9 @@ _SHARE_SEARCHED = 16
 _FEW_IDS = 64
 """Ids of which the text beyond a cut is decoded first, to tell word boundaries."""
 _LEAST_FOR_ARRAY = 1000
-"""Characters of texts that are encoded to an array. Their parts are not decoded, nor encoded again if that is not
-necessary."""
-_LEAST_COUNTED, _LEAST_COUNTED_FIRST = 128, 2_048
-"""Characters of parts that are always encoded again, and of a first part that is: that takes less time than telling how
-many ids it has by what is near the cut."""
+"""Characters of texts that are encoded to an array. Parts that have as many are not decoded, nor encoded again if that
+is not necessary; shorter ones are, which takes less time than telling how many ids they have by what is near the cut.
+"""
 _LONGEST = 4
 """Bytes of the longest character; no more tokens than that are in one."""
 
@@ -163,11 +161,9 @@ class _Counter:
     def __init__(self, tokenizer: Coder, written: WrittenText, *, begins: bool) -> None:
         self._tokenizer, self._known, self._begins = tokenizer, [written], begins
         self._encoded: tuple[str, Ids] | None = None
-        self._least = _LEAST_COUNTED_FIRST
 
     def __call__(self, kept: str) -> int:
-        if len(kept) <= self._least:
-            self._least = _LEAST_COUNTED
+        if len(kept) < _LEAST_FOR_ARRAY:
             return self._tokenizer.count(kept)
         if self._encoded is not None:  # a shorter part may have tokens in common with this one and not with the text
             known = written_text(self._tokenizer, *self._encoded, begins=self._begins)

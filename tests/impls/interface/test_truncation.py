@@ -143,7 +143,6 @@ def test_a_head_of_a_long_text_gives_its_first_ids(model: str, fuzz: int) -> Non
 
 def test_the_ids_of_one_token_again_and_again_are_those_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("impls.operations.truncation._LEAST_FOR_ARRAY", 0)
-    monkeypatch.setattr("impls.operations.truncation._LEAST_COUNTED_FIRST", 0)
     monkeypatch.setattr("impls.operations.cut_piece._LEAST", 5)
     rules = SentencePieceRules(byte_ids=tuple(range(6, 262)))
     tokens = (None, *(text.encode() for text in ("▁", "l", "▁l", "ll", "llll")), *[None] * 256)
