@@ -83,7 +83,7 @@ class ByteRun:
     _text = ""
     _is_wrong = False
 
-    def __init__(self, continuations: Collection[bytes]) -> None:
+    def __init__(self, continuations: Collection[bytes] | None) -> None:
         self._characters = Characters("strict", continuations)
 
     @property

@@ -107,14 +107,9 @@ class StreamRules:
         return {}
 
     @cached_property
-    def byte_continuations(self) -> frozenset[bytes]:
-        """Return the byte tokens that may continue a character."""
-        return _continuations(self.bytes_by_id[i] for i in self.byte_ids or ())
-
-    @cached_property
     def continuations(self) -> frozenset[bytes]:
         """Return the beginnings of all tokens that may continue a character."""
-        return _continuations(self.bytes_by_id.values())
+        return frozenset(token[:3] for token in self.bytes_by_id.values() if token[:1] and 0x80 <= token[0] < 0xC0)
 
 
 def rules_of_decoder(
@@ -138,7 +133,3 @@ def rules_of_decoder(
         decoder=decoder,
         names_by_id=names,
     )
-
-
-def _continuations(tokens: Iterable[bytes]) -> frozenset[bytes]:
-    return frozenset(token[:3] for token in tokens if token[:1] and 0x80 <= token[0] < 0xC0)

@@ -46,12 +46,10 @@ class StreamDecoder:
         self._stops = Stops(stop)
         by_runs = rules.byte_ids is not None and errors == "replace"
         self._byte_ids = rules.byte_ids if by_runs else None
-        self._run: Characters | ByteRun
+        continuations = None if rules.has_all_bytes else rules.continuations
+        self._run: Characters | ByteRun = Characters(EACH_BYTE if by_runs else errors, continuations)
         if by_runs and rules.joins_runs:
-            self._run = ByteRun(rules.byte_continuations)
-        else:
-            continuations = rules.byte_continuations if by_runs else rules.continuations
-            self._run = Characters(EACH_BYTE if by_runs else errors, None if rules.has_all_bytes else continuations)
+            self._run = ByteRun(continuations)
         by_names = rules.decoder is not None and not rules.decoder.joins_bytes
         self._names = TokenTexts(rules.decoder) if rules.decoder is not None and by_names else None
         self._n_ids = self._n_characters = 0
