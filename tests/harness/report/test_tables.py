@@ -41,7 +41,7 @@ def test_a_model_that_is_not_exact_is_marked_in_every_table_that_names_it() -> N
 
 
 @pytest.mark.parametrize("name", list(declared()))
-def test_what_isdeclared_of_a_table_can_be_made(name: str) -> None:
+def test_what_is_declared_of_a_table_can_be_made(name: str) -> None:
     words = dict.fromkeys(["tokens", *re.findall(r"{(\w+)}", repr(declared()[name]))], "some")
     columns = None if "columns" in declared()[name] else ()
     assert "{" not in table_of(name, [], columns, **words).note
