@@ -242,7 +242,7 @@ def _merges(given: Any) -> list[tuple[str, str]]:
     if not isinstance(given, list):
         raise InvalidModel("model.merges: a list is expected")
     kinds = set(map(type, given))
-    pairs = list(map(tuple, map(str.split, given, repeat(" ")))) if kinds == {str} else given
+    pairs: list[Any] = list(map(tuple, map(str.split, given, repeat(" ")))) if kinds == {str} else given
     if kinds in ({str}, {tuple}) and set(map(len, pairs)) == {2} and "" not in chain.from_iterable(pairs):
         return pairs
     entries = converted({"model": {"merges": given}}, MergesFile).model.merges
