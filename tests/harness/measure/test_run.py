@@ -100,7 +100,7 @@ def test_a_run_taken_up_again_has_slow_ones_copies_and_what_does_not_open_as_if_
 
 
 def test_the_slow_get_fewer_calls_of_the_same_order_and_what_hangs_is_ended_while_the_rest_still_runs() -> None:
-    impatient = msgspec.structs.replace(ONCE, pass_seconds=1e-9, time_limit_seconds=2)
+    impatient = msgspec.structs.replace(ONCE, pass_seconds=1e-9, time_limit_seconds=5)
     plan = Plan(
         profile=impatient,
         implementations=("toy-bytes", "toy-hanging"),
