@@ -139,9 +139,9 @@ class WrittenText:
         if n_apart is None or len(stretch.text) - n_apart + _LEAST <= self._least:  # a piece might be taken whole
             return None
         ids, place = self._tokenizer.encode_normalized(stretch.text), stretch.start
-        index, n_ids = int(self._places.searchsorted(place, "right")) - 1, len(self._ids)
+        index = int(self._places.searchsorted(place, "right")) - 1
         for n, i in enumerate(ids):
-            while index < n_ids and self._places[index + 1] <= place:
+            while self._places[index + 1] <= place:  # the text does not end with the stretch
                 index += 1
             may_join = place >= stretch.start + n_apart and not self._are_within[i]
             if may_join and self._places[index] == place and self._ids[index] == i:
