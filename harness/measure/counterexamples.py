@@ -8,8 +8,6 @@ from harness.common_prefix import common_prefix_length
 from harness.judge import Encoded, Judgement, judge
 from harness.measure import worker
 from harness.measure.references import opens
-from harness.measure.texts import boundary
-from harness.measure.workloads import Workload
 from harness.minimize import Budget, smallest_text
 from harness.outcome import Outcome
 from harness.process.session import Answer
@@ -17,48 +15,41 @@ from harness.records import Counterexample, Text
 from impls import BPEError, Tokenizer, get
 
 if TYPE_CHECKING:
-    from harness.measure.materials import Materials
+    from harness.measure.turns import Attempt
 
 SHRINK_SECONDS = 5.0
 MOST_IDS_SHOWN = 200
-_BYTES_SHOWN, _IDS_SHOWN = 64, 20
+_CHARACTERS_SHOWN, _IDS_SHOWN = 64, 20
 """What is shown of a difference that is not seen again, from its beginning on."""
 
 
-def of_mismatch(
-    materials: Materials,
-    implementation: str,
-    workload: Workload,
-    text: bytes,
-    judgement: Judgement,
-    got: list[int],
-    reference: str,
-) -> Counterexample:
+def of_mismatch(attempt: Attempt, answer: Encoded, judgement: Judgement, reference: str) -> Counterexample:
     """Return the smallest counterexample around a wrong answer; the place as it was met, if it is not seen again."""
-    expected = None if judgement.expected is None else list(judgement.expected)
+    materials, model, text = attempt.process.materials, attempt.workload.model, answer.text
+    expected, got = judgement.expected, list(map(int, answer.ids))
     n_equal = 0 if expected is None else common_prefix_length(expected, got)
-    token_bytes = materials.models[workload.model].bytes_by_id()
-    start = boundary(text, sum(len(token_bytes.get(i, b"")) for i in got[:n_equal]))
-    name = materials.references.name_for(workload.model)
+    token_bytes = materials.models[model].bytes_by_id()
+    n_bytes = sum(len(token_bytes.get(i, b"")) for i in got[:n_equal])
+    place = len(text.encode("utf-8", "surrogatepass")[:n_bytes].decode("utf-8", "ignore"))
+    name = materials.references.name_for(model)
     if name:
         with materials.session() as session:
-            if opens(session, implementation, materials.model_file(workload.model)):
-                shrunk = session.call(shrink, text, start, name, seconds=4 * SHRINK_SECONDS)
+            if opens(session, attempt.process.contestant.name, materials.model_file(model)):
+                shrunk = session.call(shrink, text, place, name, seconds=4 * SHRINK_SECONDS)
                 if isinstance(shrunk, Answer) and shrunk.value is not None:
                     smallest: Counterexample = shrunk.value
                     return smallest
-    shown = Text.of(text[start : boundary(text, start + _BYTES_SHOWN)].decode("utf-8", "replace"))
-    note = "not seen again in a fresh process"
+    shown, note = Text.of(text[place : place + _CHARACTERS_SHOWN]), "not seen again in a fresh process"
     if expected is None:
         return Counterexample(shown, None, None, note=note)
     first, second = (ids[n_equal : n_equal + _IDS_SHOWN] for ids in (expected, got))
     return Counterexample(shown, first, second, reference, f"as met inside the timed text; {note}")
 
 
-def shrink(content: bytes, start: int, reference_name: str) -> Counterexample | None:
+def shrink(text: str, place: int, reference_name: str) -> Counterexample | None:
     """Return the smallest text whose ids differ or do not decode to it, of the implementation that this process holds.
 
-    The difference was met at byte `start`; None if it is not found within the time.
+    The difference was met at the character `place`; None if it is not found within the time.
     """
     tokenizer = worker.held()
     reference = get(reference_name)(tokenizer.model)
@@ -70,8 +61,6 @@ def shrink(content: bytes, start: int, reference_name: str) -> Counterexample | 
         encoded = Encoded.by(tokenizer, text, got)
         return judge([encoded], [wanted], tokenizer.model, exact=tokenizer.exact).outcome is Outcome.MISMATCH
 
-    place = len(content[:start].decode("utf-8", "surrogatepass"))
-    text = content.decode("utf-8", "surrogatepass")
     text = smallest_text(text, differs, Budget(max_seconds=SHRINK_SECONDS), [place])
     if not differs(text):
         return None

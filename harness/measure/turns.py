@@ -249,11 +249,8 @@ class Attempt:
             encoded = list(map(Encoded, strings(inputs), map(unpacked, answers)))
         judgement = judge(encoded, reference, model, exact=exact)
         if judgement.outcome is Outcome.MISMATCH:
-            text, got = inputs[judgement.number], unpacked(answers[judgement.number]).tolist()
-            name = self.process.contestant.name
-            self.record.counterexample = of_mismatch(
-                self._materials, name, self.workload, text, judgement, got, texts.reference
-            )
+            wrong = encoded[judgement.number]
+            self.record.counterexample = of_mismatch(self, wrong, judgement, texts.reference)
         _ensure_right(judgement, texts.reference)
         return sum(map(len, answers)) // 4
 
