@@ -52,7 +52,7 @@ def tokenizer_file(random: Random) -> Document:
     kind = random.choice(("bytes", "bytes", "chars", "chars", "marks", "words"))
     byte_level = kind == "bytes"
     model = _model(kind, random)
-    normalizer = _chosen(random, "normalizers", _normalizer, (0.35, 0.35, 0.2, 0.1))
+    normalizer = _sequence(_steps(random, _normalizer, (0.35, 0.35, 0.2, 0.1)), "normalizers")
     if kind == "marks":
         marks = [_replacing("String", " ", "▁")]
         if random.random() < 0.6:
@@ -93,12 +93,10 @@ def _sequence(steps: list[Document], key: str) -> Document | None:
     return steps[0] if len(steps) == 1 else {"type": "Sequence", key: steps} if steps else None
 
 
-def _chosen(
-    random: Random, key: str, step: Callable[[Random], Document], weights: tuple[float, ...]
-) -> Document | None:
-    """Return a sequence of random steps, of length n with the n-th weight."""
+def _steps(random: Random, step: Callable[[Random], Document], weights: tuple[float, ...]) -> list[Document]:
+    """Return random steps, n of them with the n-th weight."""
     (n_steps,) = random.choices(range(len(weights)), weights)
-    return _sequence([step(random) for _ in range(n_steps)], key)
+    return [step(random) for _ in range(n_steps)]
 
 
 # --- the model ---------------------------------------------------------------------------------------------------
@@ -223,8 +221,7 @@ def _splitting_step(random: Random) -> Document:
 
 
 def _pre_tokenizer(random: Random, *, byte_level: bool, metaspace: bool) -> Document | None:
-    (n_steps,) = random.choices(range(4), (0.3, 0.4, 0.2, 0.1))
-    steps = [_splitting_step(random) for _ in range(n_steps)]
+    steps = _steps(random, _splitting_step, (0.3, 0.4, 0.2, 0.1))
     if byte_level:
         prefix, by_regex = _one_in(random, 4), _one_in(random, 2)
         steps.append(_BYTE_LEVEL | {"add_prefix_space": prefix, "use_regex": by_regex})

@@ -90,7 +90,7 @@ class Passes(NamedTuple):
     @property
     def is_ranked(self) -> bool:
         """Return whether it is right, timed and exact."""
-        return self.failed is None and bool(self.timed) and all(record.exact for record in self.records)
+        return self.failed is None and any(r.passes for r in self.records) and all(r.exact for r in self.records)
 
     @property
     def timed(self) -> list[Pass]:

@@ -5,10 +5,10 @@ Texts are kept as bytes (UTF-8 with surrogatepass), so that every pass gets new 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
 from harness.data.documents import encoded
 from harness.measure.workloads import Workload
@@ -18,11 +18,8 @@ MOST_CHARACTERS = 64_000_000
 _LONGEST_CHARACTER = 4
 
 
-class LoadCorpus(Protocol):
-    """(name, split) -> corpus, of which a run needs `documents()` and `digest`."""
-
-    def __call__(self, name: str, split: Any) -> Any:
-        """Return the corpus."""
+LoadCorpus = Callable[[str, Any], Any]
+"""Name and split -> corpus, of which a run needs `documents()` and `digest`."""
 
 
 class Corpora:
