@@ -18,7 +18,7 @@ from harness.check.agreement import CheckPlan, CheckResult, check
 from harness.data import load_corpus, load_model, trained_model_path, turkish_paragraph
 from harness.measure.token_use import compression
 from harness.outcome import Outcome
-from harness.process.pool import run_tasks
+from harness.process.pool import Pool
 from harness.process.session import Failed
 from harness.records import Compression, RecordWriter, Trained
 
@@ -83,7 +83,8 @@ _WEIGHED_BYTES = 500_000
 
 def train_all(writer: RecordWriter, done: Callable[[str], None]) -> None:
     """Train every recipe, each in its own process."""
-    answers = run_tasks(train_recipe, [(recipe,) for recipe in RECIPES], lambda i: done(RECIPES[i].name))
+    with Pool() as pool:
+        answers = pool.run(train_recipe, [(recipe,) for recipe in RECIPES], lambda i: done(RECIPES[i].name))
     for recipe, answer in zip(RECIPES, answers, strict=True):
         if isinstance(answer, Failed):
             raise impls.BPEError(f"training {recipe.name} failed: {answer.reason}")

@@ -18,7 +18,7 @@ from typing import Any
 
 import harness
 from harness.measure import placement
-from harness.process.pool import run_tasks
+from harness.process.pool import Pool
 from harness.process.session import Failed
 
 PROBE_SECONDS = 60.0
@@ -138,9 +138,9 @@ def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
 
     probed = [(), *((name,) for name in implementations)]
     versions_by_name: dict[str, str | None] = {}
-    for names, answer in zip(
-        probed, run_tasks(versions, [(names,) for names in probed], seconds=PROBE_SECONDS), strict=True
-    ):
+    with Pool() as pool:
+        answers = pool.run(versions, [(names,) for names in probed], seconds=PROBE_SECONDS)
+    for names, answer in zip(probed, answers, strict=True):
         versions_by_name |= dict.fromkeys(names) if isinstance(answer, Failed) else answer
     return versions_by_name
 

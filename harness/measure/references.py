@@ -39,12 +39,7 @@ def opens(session: Session, name: str, model_file: str) -> bool:
 class References:
     """The references of a run: one process per model and reference. Always `close` it."""
 
-    def __init__(
-        self,
-        model_file: Callable[[str], str],
-        encoders: Sequence[str] = ENCODERS,
-        confirming: Sequence[str] = CONFIRMING,
-    ) -> None:
+    def __init__(self, model_file: Callable[[str], str], encoders: Sequence[str], confirming: Sequence[str]) -> None:
         """`model_file` returns the file of a model in our own format."""
         self._model_file, self._encoders, self._confirming = model_file, encoders, confirming
         self._sessions: dict[tuple[str, str], Session | None] = {}

@@ -22,8 +22,7 @@ from harness.measure.texts import Stream
 from harness.measure.token_use import add_text
 from harness.measure.workloads import Plan, Profile, Workload, short_corpus, short_name
 from harness.outcome import Outcome
-from harness.process.pool import run_tasks
-from harness.process.session import FailedError
+from harness.process.session import FailedError, functions
 from harness.progress import Bar
 from harness.records import AnyRecord, Compression, Measurement, RecordWriter, of_kind, read_records
 
@@ -31,6 +30,7 @@ COPIED = ("compiled", "tiktoken")
 """A fast and a slow implementation, whose copies measure the noise floor; the first and last named in place of absent
 ones."""
 _COUNTED_BYTES = 1_000_000
+COMPILING_SECONDS = 3600.0
 
 Write = Callable[..., None]
 
@@ -86,7 +86,8 @@ def run(
     """Write one `Measurement` for every workload, contestant and opening of `plan` that is not in `done`."""
     bar = bar or Bar()
     if "compiled" in plan.implementations:
-        run_tasks(kernels_compiled, [()])
+        with functions(echo=True) as compiling:
+            compiling.call(kernels_compiled, seconds=COMPILING_SECONDS)
     records = list(of_kind(done, Measurement))
     openings = list(_openings(plan))
     bar.total(len(openings))

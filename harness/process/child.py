@@ -19,7 +19,6 @@ from time import monotonic
 from harness.outcome import Outcome
 from harness.process import memory, reaper
 from harness.process.limits import (
-    DEFAULT_LIMITS,
     Limits,
     NotStarted,
     Stopped,
@@ -40,14 +39,7 @@ _GRACE_SECONDS, _CLOSE_SECONDS, _SWEEP_SECONDS = 1.0, 2.0, 20.0
 class Child:
     """One child process. Always `close` it; from one thread at a time."""
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        limits: Limits = DEFAULT_LIMITS,
-        environment: Mapping[str, str] | None = None,
-        *,
-        echo: bool = False,
-    ) -> None:
+    def __init__(self, command: Sequence[str], limits: Limits, environment: Mapping[str, str], *, echo: bool) -> None:
         """Start `command` in the current folder; with `echo` its standard error is copied to ours.
 
         Raises `NotStarted`.
@@ -69,8 +61,8 @@ class Child:
         """Seconds that it had waited for a processor when the deadline was last put off or, before, at first sight."""
         self._start(command, environment)
 
-    def _start(self, command: Sequence[str], environment: Mapping[str, str] | None) -> None:
-        if shutil.which(command[0], path=(os.environ if environment is None else environment).get("PATH")) is None:
+    def _start(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        if shutil.which(command[0], path=environment.get("PATH")) is None:
             raise NotStarted(f"{command[0]} cannot be run: there is no such program, or it is not executable")
         control, self._control = os.pipe()
         try:

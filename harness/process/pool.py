@@ -38,7 +38,7 @@ class Pool:
         tasks: Sequence[tuple[Any, ...]],
         done: Callable[[int], None] = lambda index: None,
         *,
-        seconds: float | None = None,
+        seconds: float = TASK_SECONDS,
     ) -> list[T | Failed]:
         """Return `function(*task)` for every task, in order of `tasks`; `done(index)` is called as each one ends.
 
@@ -53,7 +53,7 @@ class Pool:
             while waiting and len(running) < most:
                 index = waiting.popleft()
                 session = running[index] = self._idle.pop() if self._idle else self._new()
-                session.begin_call(function, *tasks[index], seconds=seconds or TASK_SECONDS)
+                session.begin_call(function, *tasks[index], seconds=seconds)
             for index, session in list(running.items()):
                 answer = session.poll()
                 if answer is None:
@@ -63,7 +63,7 @@ class Pool:
                 elif answer.error:
                     raise answer.raised or RuntimeError(answer.reason)
                 elif session.n_asked > 1 and answer.outcome is not Outcome.TIMEOUT:
-                    session.begin_call(function, *tasks[index], seconds=seconds or TASK_SECONDS)
+                    session.begin_call(function, *tasks[index], seconds=seconds)
                     continue
                 else:
                     answers[index] = answer
@@ -78,15 +78,3 @@ class Pool:
         session = functions(echo=True)
         self._all.callback(session.kill)
         return session
-
-
-def run_tasks(
-    function: Callable[..., T],
-    tasks: Sequence[tuple[Any, ...]],
-    done: Callable[[int], None] = lambda index: None,
-    *,
-    seconds: float | None = None,
-) -> list[T | Failed]:
-    """Run `Pool.run` with workers for this call only."""
-    with Pool() as pool:
-        return pool.run(function, tasks, done, seconds=seconds)

@@ -7,16 +7,21 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from harness.outcome import Outcome
-from harness.process import pool
-from harness.process.pool import Pool, run_tasks
+from harness.process.pool import Pool
 from harness.process.session import Failed
 
 _HERE = Path(__file__).resolve().parent
+
+
+def run_tasks(*arguments: Any, **options: Any) -> list[Any]:
+    with Pool() as pool:
+        return pool.run(*arguments, **options)
 
 
 @pytest.fixture(autouse=True)
@@ -60,11 +65,10 @@ def test_a_task_that_dies_of_what_ran_before_it_runs_again_in_a_process_of_its_o
     assert run_tasks(process_tasks.kill_second_of_a_process, [(n,) for n in range(4)]) == [0, 1, 2, 3]
 
 
-def test_a_task_that_takes_too_long_has_its_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_that_takes_too_long_has_its_verdict() -> None:
     import process_tasks
 
-    monkeypatch.setattr(pool, "TASK_SECONDS", 1.0)
-    assert run_tasks(process_tasks.sleep, [(60,)]) == [Failed(Outcome.TIMEOUT, "took longer than 1 s")]
+    assert run_tasks(process_tasks.sleep, [(60,)], seconds=1.0) == [Failed(Outcome.TIMEOUT, "took longer than 1 s")]
 
 
 def test_what_a_task_raises_is_raised_here_and_what_it_prints_is_on_standard_error(
@@ -79,12 +83,12 @@ def test_what_a_task_raises_is_raised_here_and_what_it_prints_is_on_standard_err
     assert (captured.out, captured.err.count("some words")) == ("", 2)
 
 
-_RUN = "from harness.process.pool import run_tasks; import process_tasks, pathlib; "
+_RUN = "from harness.process.pool import Pool; import process_tasks, pathlib; "
 
 
 def test_no_worker_is_left_when_we_are_killed(tmp_path: Path) -> None:
     path = tmp_path / "pid"
-    program = f"{_RUN}run_tasks(process_tasks.write_pid_and_wait, [(pathlib.Path({str(path)!r}),)])"
+    program = f"{_RUN}Pool().run(process_tasks.write_pid_and_wait, [(pathlib.Path({str(path)!r}),)])"
     killed = subprocess.Popen([sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": str(_HERE)})
     while not path.exists() or not path.read_text():
         assert killed.poll() is None
