@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -148,15 +149,13 @@ class Exponent(NamedTuple):
     """Lower bound on the exponent up to the next size, if that reached its time limit."""
 
 
-def fit_exponent(
-    points: Sequence[tuple[float, float]], timeout: tuple[float, float] | None = None, last: int = 6
-) -> Exponent | None:
-    """Return the least-squares slope over the `last` of the log-log `points` (n, seconds), with its 95 % interval.
+def fit_exponent(points: Sequence[tuple[float, float]], timeout: tuple[float, float] | None = None) -> Exponent | None:
+    """Return the least-squares slope over the last six of the log-log `points` (n, seconds), with its 95 % interval.
 
     The smallest sizes are left out: they show the cost of a call, not growth. `timeout` is the first size that did not
     finish and the limit it reached. Return None with fewer than two points.
     """
-    usable = sorted(points)[-last:]
+    usable = sorted(points)[-6:]
     if len(usable) < 2:
         return None
     x, y = np.log(np.asarray(usable, dtype=float)).T
@@ -180,13 +179,8 @@ def binned(seconds: Iterable[float]) -> Counter[int]:
 
 
 def percentile(bins: Mapping[int, int], share: float) -> float:
-    """Return the seconds that `share` of the times do not exceed, within 1 %; raise `ValueError` without times."""
-    total = sum(bins.values())
-    if not total:
-        raise ValueError("no times")
-    passed = 0
-    for number in sorted(bins):
-        passed += bins[number]
-        if passed >= share * total:
-            break
+    """Return the seconds that `share` of the times, of which there must be some, do not exceed, within 1 %."""
+    order, total = sorted(bins), sum(bins.values())
+    ends = accumulate(bins[number] for number in order)
+    number = next(number for number, n_times in zip(order, ends, strict=True) if n_times >= share * total)
     return float(_BIN_WIDTH ** (number + 0.5)) / 1e9
