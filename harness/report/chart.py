@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from string import Template
 from typing import Any
 
 from harness.printable import printable_values
 from harness.report import palette, wording
 from harness.report.table import Row, grouped
 
-_MOST_PANELS, _PANEL_WIDTH, _ROW_HEIGHT = 4, 250, 21
-_MOST_NAMES, _N_LEADERS = 6, 3
+_MOST_PANELS, _MOST_NAMES, _N_LEADERS = 4, 6, 3
 _ASKED_FOR = ("compiled", "tiktoken", "tokenizers", "sentencepiece")
 """Implementations that are shown if they were timed, before the fastest others."""
-_UNIT = "MB/s, higher is better"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,45 +66,14 @@ def _panels(dots: Sequence[Row], workloads: Sequence[str]) -> dict[str, Any]:
     """Return a panel for each workload with a dot and its 95 % interval for each row, or its `status`."""
     ends = [dot[key] for dot in dots for key in ("low", "high") if dot[key]]
     domain = [min(ends) / 1.15, max(ends) * 1.5]  # room at the right for the label of the last dot
-    names = list(dict.fromkeys(dot["implementation"] for dot in dots))
-    y = {
-        "field": "implementation", "type": "nominal", "sort": names, "title": None,
-        "axis": {"grid": False, "labelLimit": 150},
+    values = {
+        "dots": [dot | {"edge": domain[0]} for dot in dots], "workloads": workloads, "domain": domain,
+        "names": list(dict.fromkeys(dot["implementation"] for dot in dots)),
+        "kinds": wording.KINDS, "shapes": palette.SHAPES,
     }  # fmt: skip
-
-    def along(field: str) -> dict[str, Any]:
-        scale = {"type": "log", "nice": False, "domain": domain}
-        return {"field": field, "type": "quantitative", "scale": scale, "title": _UNIT,
-                "axis": {"tickCount": 3, "format": ",~g"}}  # fmt: skip
-
-    def kind(shapes: bool) -> dict[str, Any]:
-        scale: dict[str, Any] = {"domain": wording.KINDS} | ({"range": palette.SHAPES} if shapes else {})
-        return {"field": "kind", "type": "nominal", "scale": scale, "title": None}
-
-    def layer(mark: dict[str, Any], *, failed: bool = False, **encoding: Any) -> dict[str, Any]:
-        is_kept = "!isValid(datum.median)" if failed else "isValid(datum.median)"
-        return {"mark": mark, "transform": [{"filter": is_kept}], "encoding": {"y": y, **encoding}}
-
-    text = {"type": "text", "align": "left", "fontSize": 11}
-    layers = [
-        layer({"type": "rule", "opacity": 0.2}, x=along("edge"), x2={"field": "median"}),
-        layer({"type": "rule", "strokeWidth": 2.5, "opacity": 0.55}, x=along("low"), x2={"field": "high"},
-              color=kind(False)),
-        layer({"type": "point"}, x=along("median"), color=kind(False), shape=kind(True)),
-        layer(text | {"dx": 9}, x=along("high"), text={"field": "figure"}),
-        layer(text | {"fontStyle": "italic", "opacity": 0.7}, failed=True, x={"value": 4}, text={"field": "status"}),
-    ]  # fmt: skip
-    header = {"labelAnchor": "start", "labelFontWeight": "bold", "labelPadding": 6}
-    return {
-        "title": {
-            "text": "Encoding speed",
-            "subtitle": "MB/s of text, logarithmic, median with 95 % interval · higher is better",
-        },
-        "data": {"values": [dot | {"edge": domain[0]} for dot in dots]},
-        "facet": {"field": "workload", "type": "nominal", "sort": workloads, "title": None, "header": header},
-        "columns": 2,
-        "spec": {"width": _PANEL_WIDTH, "height": {"step": _ROW_HEIGHT}, "layer": layers},
-    }
+    template = Template((files("harness.report") / "throughput.json.template").read_text(encoding="utf-8"))
+    spec: dict[str, Any] = json.loads(template.substitute({key: json.dumps(value) for key, value in values.items()}))
+    return spec
 
 
 def svg(chart: Chart, scheme: palette.Scheme) -> str:
