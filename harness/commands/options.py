@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -237,10 +238,14 @@ def choose_implementations(include: Sequence[str], exclude: str | None) -> list[
 def choose_compared(include: Sequence[str], exclude: str | None) -> list[str]:
     """Choose as `choose_implementations`, then the other targets of -e, beside which the reference runs if alone."""
     from harness.check.classes import REFERENCE
-    from harness.targets import is_target
+    from harness.targets import TargetSpec, is_target
 
     without_alternatives = [name for name in include if name.startswith("cmd:") or "|" not in name]
     targets = list(dict.fromkeys(filter(is_target, without_alternatives)))
+    for target in targets:
+        spec = TargetSpec.parse(target)  # raises, before any work, for a file that is missing or not a tokenizer
+        is_there = spec.kind != "command" or shutil.which(spec.words[0]) is not None
+        ensure(is_there, f"{target}: {spec.words[0]} cannot be run: there is no such program, or it is not executable")
     names = [name for name in include if name not in targets]
     for part in (part for expression in names for part in expression.split("|")):
         ensure(not is_target(part), f"{part} is a file or a command, not an expression; give it an -e of its own")

@@ -167,7 +167,7 @@ class Run(Verb):
             err=True,
         )
         if self.dry_run:
-            rows = [[w.name, w.task, w.state, w.model, w.corpus, w.pass_bytes] for w in workloads]
+            rows = [[w.name, w.task, w.state, w.model, w.corpus, f"{w.pass_bytes:,}"] for w in workloads]
             click.echo(options.table(rows, ["workload", "task", "state", "model", "corpus", "bytes of a pass"]))
             return False
         faults = carry_out(plan, out, resume=self.resume)

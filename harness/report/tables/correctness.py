@@ -8,6 +8,7 @@ from harness.outcome import Outcome
 from harness.records import Agreement, AgreementClass, Counterexample, Measurement, NotCompared, Verdict, of_kind
 from harness.report import wording
 from harness.report.table import Column, Row, Table, declared, grouped, latest, table_of
+from harness.targets.spec import PUBLISHED
 
 CLASS_MARK: dict[AgreementClass, str] = {
     "provably equal": "P",
@@ -114,6 +115,7 @@ def matrix_table(records: Sequence[object]) -> Table:
         columns,
         on_how_many="" if many else " on so many texts",
         absent="–" if many else "n/a",
+        published=f" {PUBLISHED}: the model's file, read by the library it belongs to." if PUBLISHED in names else "",
         pairs="".join(f"\n{line}" for line in lines),
     )
 
