@@ -1,20 +1,15 @@
-"""The whole suite, end to end: train vocabularies, then check, measure compression and time everything.
-
-Writes records as it goes and prints nothing; the command `tour` shows the result.
-"""
+"""What `bpebench run --tour` trains, measures and checks before everything is timed; it prints nothing."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
-from pathlib import Path
 
 from msgspec.structs import replace
 
 import impls
-from harness.check.agreement import CheckPlan, CheckResult, check
+from harness.check.agreement import CheckPlan
 from harness.data import load_corpus, load_model, trained_model_path, turkish_paragraph
 from harness.measure.token_use import compression
 from harness.outcome import Outcome
@@ -41,8 +36,10 @@ class Recipe:
         return impls.TrainingSpec(vocab_size=self.vocab_size, pattern=self.pattern)
 
 
-TURKISH = Recipe("turkish-10k", ("turkish",), "turkish")
-ENGLISH_CODE = Recipe("english-code-10k", ("english", "code"), "cl100k", max_bytes=4_000_000)
+RECIPES = (
+    Recipe("turkish-10k", ("turkish",), "turkish"),
+    Recipe("english-code-10k", ("english", "code"), "cl100k", max_bytes=4_000_000),
+)
 
 
 def train_recipe(recipe: Recipe) -> Trained:
@@ -67,10 +64,6 @@ def train_recipe(recipe: Recipe) -> Trained:
 
 COMPARED = ("o200k_base", "cl100k_base", "gpt2")
 """Vocabularies compared with our own on Turkish."""
-
-RECIPES = (TURKISH, ENGLISH_CODE)
-
-
 CHECKED = CheckPlan(
     implementations=impls.default_names(),
     models=(*(recipe.name for recipe in RECIPES), "cl100k_base"),
@@ -106,17 +99,3 @@ def measure_compression(writer: RecordWriter) -> None:
             writer.write(*(replace(missing, corpus=corpus) for corpus in texts if "turkish" in corpus))
             continue
         writer.write(*(compression(tokenizer, some, model=model, corpus=corpus) for corpus, some in texts.items()))
-
-
-def check_all(writer: RecordWriter, done: Callable[[str], None]) -> CheckResult:
-    """Run the checks of `CHECKED`."""
-    result = check(CHECKED, done)
-    writer.write(*result.verdicts, *result.agreements, *result.not_compared)
-    return result
-
-
-def new_folder(parent: Path) -> Path:
-    """Return a new folder name for this run inside `parent`, derived from the time; it is not created."""
-    base = time.strftime("tour-%Y%m%d-%H%M%S")
-    names = chain([base], (f"{base}-{number}" for number in count(2)))
-    return next(parent / name for name in names if not (parent / name).exists())

@@ -198,16 +198,16 @@ def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
         headers = ["sides", "model", "class", "stage", "smallest text", f"ids of {first}", "ids of the other"]
         yield options.table(table_rows(result.findings), headers)
         yield ""
-    for counts, of in ((result.n_differing_texts, ""), (result.n_expected_texts, " of models on which it may")):
+    for counts, of in ((result.n_differing_texts, ""), (result.n_expected_texts, " of models on which they may")):
         yield from (f"{name} differs from {first} on {n:,} texts{of}" for name, n in counts.items() if n)
     for name in _not_compared(plan, result):
-        yield f"{name} and {first} both answered no text, so nothing was compared"
+        yield f"no text was answered by both {name} and {first}, so nothing was compared"
     for name, n_texts in result.n_failed_texts.items():
         if n_texts:
             yield f"{name} and {first} both failed on {n_texts:,} of the texts, which do not count as comparisons"
     for name, n_models in result.n_refused_models.items():
         if n_models:
-            yield f"{name} does not take {n_models:,} of the models"
+            yield f"{name} refuses {n_models:,} of the models"
     where = ", ".join(plan.models) or f"{result.n_models:,} generated models"
     yield (
         f"{' and '.join(names)} on {where}: {result.n_texts:,} texts, {result.n_bytes:,} bytes in "

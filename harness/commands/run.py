@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 DEFAULT_OUT = Path("results/local")
 """Default folder of the records."""
-NOTHING_TIMED = "nothing was timed: no implementation ran any of the workloads and was right"
 ALL_FAMILIES = "all"
 
 
@@ -109,6 +108,7 @@ class Run(Verb):
         Return whether something that must agree does not.
         """
         from harness import tour
+        from harness.check.agreement import check
         from harness.measure.workloads import PROFILES, Plan, load_workloads, select
         from harness.records import RecordWriter, read_records
         from harness.report.headlines import render_summary
@@ -118,13 +118,14 @@ class Run(Verb):
         options.say("to see tokens at once: bpebench play --open", err=True)
         if self.dry_run:
             return False
-        folder = self.out or tour.new_folder(DEFAULT_OUT)
+        folder = self.out or DEFAULT_OUT / time.strftime("tour-%Y%m%d-%H%M%S")
         with RecordWriter(folder, has_resume=False) as writer:
             with progress("training two vocabularies", len(tour.RECIPES)) as bar:
                 tour.train_all(writer, lambda name: bar.advance(1, name))
             with progress("checking every pair", len(tour.CHECKED.cells)) as bar:
                 tour.measure_compression(writer)
-                result = tour.check_all(writer, lambda what: bar.advance(1, what))
+                result = check(tour.CHECKED, lambda what: bar.advance(1, what))
+            writer.write(*result.verdicts, *result.agreements, *result.not_compared)
         workloads = select(load_workloads(), profile="quick")
         chosen = tuple(tour.CHECKED.implementations)
         measuring = Plan(profile=PROFILES["quick"], implementations=chosen, workloads=tuple(workloads))
@@ -215,6 +216,6 @@ def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
         for warning in result.warnings:
             bar.note(f"warning: {warning}")
     if all(record.outcome is not Outcome.RIGHT for record in result.measurements):
-        click.echo(f"bpebench: {NOTHING_TIMED}", err=True)
+        click.echo("bpebench: nothing was timed: no implementation ran a workload and was right", err=True)
         return max(1, len(result.measurements))
     return sum(record.exact and record.outcome.is_fault for record in result.measurements)

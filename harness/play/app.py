@@ -96,9 +96,8 @@ class Playground:
 
     async def encode(self, request: Request) -> Response:
         """Answer `EncodeRequest`: all columns at once, each with its own limit."""
-        asked = await _read(request, EncodeRequest)
-        n_bytes = _n_bytes(asked.text, MAX_TEXT_BYTES)
-        pieces = n_bytes <= MOST_SPLIT_BYTES if asked.pieces is None else asked.pieces
+        asked = await _read(request, EncodeRequest, MAX_TEXT_BYTES)
+        pieces = len(asked.text.encode()) <= MOST_SPLIT_BYTES if asked.pieces is None else asked.pieces
         sources = self.store.sources(asked.columns)
 
         async def answer(column: Column, source: tuple[str, tasks.Source]) -> bytes:
@@ -116,16 +115,14 @@ class Playground:
 
     async def explain(self, request: Request) -> Response:
         """Answer `ExplainRequest`."""
-        asked = await _read(request, ExplainRequest)
-        _n_bytes(asked.text, MAX_EXPLAINED_BYTES)
+        asked = await _read(request, ExplainRequest, MAX_EXPLAINED_BYTES)
         sources = self.store.sources(asked.columns)
         key = ("explain", *asked.columns)
         return _json_bytes(await self.workers.call(key, sources, tasks.explain, asked.text, seconds=4 * self._seconds))
 
     async def steps(self, request: Request) -> Response:
         """Answer `StepsRequest`."""
-        asked = await _read(request, StepsRequest)
-        _n_bytes(asked.text, MAX_STEPPED_BYTES)
+        asked = await _read(request, StepsRequest, MAX_STEPPED_BYTES)
         source = self.store.source(asked.model)
         sources = [(name, source) for name in SHOWN]
         arguments = asked.text, asked.piece
@@ -159,8 +156,7 @@ class Playground:
 
     async def train(self, request: Request) -> Response:
         """Answer `TrainRequest`: learn a vocabulary and hold it in memory."""
-        asked = await _read(request, TrainRequest)
-        _n_bytes(asked.text, MAX_TEXT_BYTES)
+        asked = await _read(request, TrainRequest, MAX_TEXT_BYTES)
         await asyncio.to_thread(resolve, asked.pattern)
         spec = impls.TrainingSpec(vocab_size=asked.vocab_size, pattern=asked.pattern, ties=asked.ties)
         merges, content, size = await self.workers.call(
@@ -180,26 +176,21 @@ def samples() -> dict[str, str]:
     return {name: file.read_text(encoding="utf-8") for name, file in sample_parts().items() if file.suffix == ".txt"}
 
 
-async def _read(request: Request, kind: type[Asked]) -> Asked:
-    """Return the body as a request; raise an HTTPException for invalid JSON or an invalid request."""
+async def _read(request: Request, kind: type[Asked], most_bytes: int = MAX_TEXT_BYTES) -> Asked:
+    """Return the body as a request; raise an HTTPException for one that is invalid, or whose text is too long."""
     body = await body_of(request, "application/json")
     try:
-        return msgspec.json.decode(body, type=kind)
+        asked = msgspec.json.decode(body, type=kind)
+        n_bytes = len(getattr(asked, "text", "").encode())
     except msgspec.ValidationError as error:
         raise HTTPException(422, message_of(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise HTTPException(400, f"the body is not JSON in UTF-8: {message_of(error)}") from None
-
-
-def _n_bytes(text: str, most: int) -> int:
-    """Return the number of UTF-8 bytes of a text; raise an HTTPException for too many, or a lone surrogate."""
-    try:
-        n_bytes = len(text.encode())
     except UnicodeEncodeError as error:
         raise HTTPException(422, f"the text has a lone surrogate at character {error.start}") from None
-    if n_bytes > most:
-        raise HTTPException(413, f"the text has {n_bytes:,} bytes; at most {most:,} are taken here")
-    return n_bytes
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise HTTPException(400, f"the body is not JSON in UTF-8: {message_of(error)}") from None
+    if n_bytes > most_bytes:
+        raise HTTPException(413, f"the text has {n_bytes:,} bytes; at most {most_bytes:,} are taken here")
+    return asked
 
 
 def _judged(error: Exception) -> tuple[int, Any, str]:

@@ -18,7 +18,6 @@ MAX_STEPPED_BYTES = 4096
 MAX_UPLOAD_BYTES = 48 << 20
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
-Text = Annotated[str, Meta(max_length=MAX_TEXT_BYTES)]
 
 
 class _Strict(msgspec.Struct, forbid_unknown_fields=True):
@@ -35,7 +34,7 @@ class Column(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class EncodeRequest(_Strict):
     """A text, and the columns to encode it in."""
 
-    text: Text
+    text: str
     columns: Annotated[list[Column], Meta(min_length=1, max_length=MAX_COLUMNS)]
     pieces: bool | None = None
     """Whether to say where pieces begin; by default for texts of at most 256 KiB, as splitting takes time."""
@@ -64,14 +63,14 @@ class ColumnAnswer(msgspec.Struct):
 class ExplainRequest(_Strict):
     """Two columns and a text on which they may differ."""
 
-    text: Annotated[str, Meta(max_length=MAX_EXPLAINED_BYTES)]
+    text: str
     columns: Annotated[list[Column], Meta(min_length=2, max_length=2)]
 
 
 class StepsRequest(_Strict):
     """One piece of a text, to be merged step by step."""
 
-    text: Annotated[str, Meta(max_length=MAX_STEPPED_BYTES)]
+    text: str
     model: Name
     piece: Annotated[int, Meta(ge=0, le=MAX_STEPPED_BYTES)] | None = None
     """Index of the piece, from 0; by default the longest one that can be shown."""
@@ -113,7 +112,7 @@ class StepsAnswer(msgspec.Struct):
 class TrainRequest(_Strict):
     """The training text and options."""
 
-    text: Text
+    text: str
     vocab_size: Annotated[int, Meta(ge=256, le=20_000)] = 1000
     pattern: Annotated[str, Meta(min_length=1, max_length=1000)] = "gpt2"
     ties: Literal["smallest", "first", "largest", "shortest"] = "smallest"

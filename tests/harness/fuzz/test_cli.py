@@ -75,7 +75,7 @@ def test_no_difference_is_status_0_and_one_document(bpebench: Any, model: str, t
 def test_what_both_refuse_does_not_count_as_compared(bpebench: Any, model: str) -> None:
     texts = ("-m", model, "--texts", "600", "--no-save")
     both = bpebench("fuzz", "fuzz_targets:RefusesTexts", "fuzz_targets:RefusesTexts", *texts)
-    assert (both.status, "both answered no text, so nothing was compared" in both.out) == (1, True)
+    assert (both.status, "so nothing was compared" in both.out) == (1, True)
     pair = ("fuzz_targets:TakesOneCharacter", "fuzz_targets:RaisesIndexError")
     document = json.loads(bpebench("fuzz", *pair, *texts, "--json").out)
     compared, failed = (document[name][pair[1]] for name in ("n_compared_texts", "n_failed_texts"))

@@ -81,7 +81,6 @@ BAD: list[tuple[str, int, dict[str, Any]]] = [
     ("encode", 413, {"content": b'"' + b"x" * (5 << 20), "headers": JSON}),
     ("encode", 413, {"content": endless(), "headers": JSON}),
     ("encode", 413, {"content": b"{}", "headers": JSON | {"content-length": "9" * 12}}),
-    ("encode", 422, {"json": {"text": "é" * (1 << 20) + "é", "columns": [COLUMN]}}),
     ("encode", 413, {"json": {"text": "é" * ((1 << 19) + 1), "columns": [COLUMN]}}),
     ("encode", 415, {"content": b"{}"}),
     ("encode", 415, {"content": b"{}", "headers": {"content-type": "text/plain"}}),
