@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
@@ -71,9 +71,14 @@ def _panels(dots: Sequence[Row], workloads: Sequence[str]) -> dict[str, Any]:
         "names": list(dict.fromkeys(dot["implementation"] for dot in dots)),
         "kinds": wording.KINDS, "shapes": palette.SHAPES,
     }  # fmt: skip
-    template = Template((files("harness.report") / "throughput.json.template").read_text(encoding="utf-8"))
-    spec: dict[str, Any] = json.loads(template.substitute({key: json.dumps(value) for key, value in values.items()}))
-    return spec
+    return _filled("throughput", {key: json.dumps(value) for key, value in values.items()})
+
+
+def _filled(name: str, values: Mapping[str, str]) -> dict[str, Any]:
+    """Return the JSON of a template, its places filled with the text of `values`."""
+    template = Template((files("harness.report") / f"{name}.json.template").read_text(encoding="utf-8"))
+    document: dict[str, Any] = json.loads(template.substitute(values))
+    return document
 
 
 def svg(chart: Chart, scheme: palette.Scheme) -> str:
@@ -81,4 +86,4 @@ def svg(chart: Chart, scheme: palette.Scheme) -> str:
     import vl_convert
 
     spec = chart.spec | {"description": chart.alternative, "padding": 12}
-    return str(vl_convert.vegalite_to_svg(spec, config=palette.config(scheme)))
+    return str(vl_convert.vegalite_to_svg(spec, config=_filled("chart_config", palette.COLOURS[scheme])))

@@ -22,7 +22,10 @@ from harness.report.table import Column, Row, Table
 
 def render(template: str, script: str = "", **values: object) -> str:
     """Render `templates/TEMPLATE` with `values` and return the page, in which only `script` may run."""
-    colours = {scheme: _variables(scheme) for scheme in palette.SCHEMES}
+    colours = {
+        scheme: "".join(f"--{name.replace('_', '-')}:{colour};" for name, colour in named.items())
+        for scheme, named in palette.COLOURS.items()
+    }
     page = _environment().get_template(template)
     return page.render(policy=_policy(script), script=Markup(script), colours=colours, font=palette.FONT, **values)
 
@@ -86,10 +89,3 @@ def _policy(script: str) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"script-src 'sha256-{digest}'; " if script else ""
     return f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:"
-
-
-def _variables(scheme: palette.Scheme) -> str:
-    """Return the colours of a scheme as CSS variables."""
-    values = {name: colours[scheme] for name, colours in palette.PAGE.items()}
-    values |= {f"kind-{kind}": c for kind, c in zip(wording.KINDS, palette.KIND_COLOURS[scheme], strict=True)}
-    return "".join(f"--{name}:{value};" for name, value in values.items())

@@ -42,6 +42,6 @@ def test_an_image_has_its_title_colours_and_no_markup_of_a_name(scheme: palette.
     assert "higher is better" in image
     assert "<script" not in image
     assert "http" not in image.replace("http://www.w3.org", "")
-    colours = palette.KIND_COLOURS[scheme]
+    colours = [palette.COLOURS[scheme][f"kind_{kind}"] for kind in wording.KINDS]
     assert colours[0].lower() in image.lower()
     assert len(set(palette.SHAPES)) == len(set(colours)) == len(wording.KINDS)
