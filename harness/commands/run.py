@@ -119,7 +119,7 @@ class Run(Verb):
         if self.dry_run:
             return False
         folder = self.out or DEFAULT_OUT / time.strftime("tour-%Y%m%d-%H%M%S")
-        with RecordWriter(folder, has_resume=False) as writer:
+        with RecordWriter(folder) as writer:
             with progress("training two vocabularies", len(tour.RECIPES)) as bar:
                 tour.train_all(writer, lambda name: bar.advance(1, name))
             with progress("checking every pair", len(tour.CHECKED.cells)) as bar:

@@ -67,17 +67,9 @@ class RecordWriter:
     of a process that dies, however it dies.
     """
 
-    def __init__(
-        self, folder: Path, *, resume: bool = False, file: str = RECORDS_FILE, has_resume: bool = True
-    ) -> None:
-        """Open `file` of `folder`; `has_resume` says whether the command has the option --resume."""
+    def __init__(self, folder: Path, *, resume: bool = False, file: str = RECORDS_FILE) -> None:
+        """Open `file` of `folder`, which must hold no records unless `resume` is set."""
         path = self._path = folder / file
-        advice = (
-            "--resume continues them; to overwrite, delete the folder; or use another --out"
-            if has_resume
-            else "name another --out"
-        )
-        self._advice = "continue with --resume" if has_resume else "start again"
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(folder / f".{file}.lock")
         try:
@@ -88,6 +80,7 @@ class RecordWriter:
             ) from None
         try:
             if not resume and path.exists() and path.stat().st_size:
+                advice = "continue a run with --resume, delete the folder to overwrite it, or use another --out"
                 raise RecordError(f"{folder}: already holds records; {advice}")
             if resume and path.exists():
                 _cut_half_written_line(path)
@@ -104,10 +97,8 @@ class RecordWriter:
                 left = left[self._file.write(left) :]
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise RecordError(
-                f"{self._path}: cannot write: {error.strerror}; what was written before is kept: make room, then "
-                f"{self._advice}"
-            ) from None
+            kept = "what was written before is kept: make room, then run it again (a run with --resume)"
+            raise RecordError(f"{self._path}: cannot write: {error.strerror}; {kept}") from None
 
     def close(self) -> None:
         """Close the file and release its lock."""

@@ -12,7 +12,7 @@ from typing import Literal
 
 from tabulate import tabulate
 
-from harness.printable import printable, printable_values
+from harness.printable import printable, printable_values, readable
 from harness.report.table import Table
 
 Format = Literal["text", "markdown", "csv", "latex"]
@@ -35,12 +35,10 @@ def render(table: Table, format: Format, *, width: int | None = None) -> str:
 
 def as_json(table: Table) -> dict[str, object]:
     """Return title, note and raw rows, ready for JSON (lone surrogates escaped)."""
-    rows = [{key: _encodable(value) for key, value in row.items()} for row in table.rows]
+    rows = [
+        {key: readable(value) if isinstance(value, str) else value for key, value in row.items()} for row in table.rows
+    ]
     return {"name": table.name, "title": table.title, "note": table.legend, "rows": rows}
-
-
-def _encodable(value: object) -> object:
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _groups(table: Table, width: int | None) -> Iterator[tuple[str, list[list[str]]]]:

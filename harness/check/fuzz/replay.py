@@ -49,7 +49,7 @@ class CounterexampleFile:
             self.n_known += 1
             return
         self._keys.add(key_of(record))
-        with RecordWriter(self._file.parent, resume=True, file=self._file.name, has_resume=False) as writer:
+        with RecordWriter(self._file.parent, resume=True, file=self._file.name) as writer:
             writer.write(record)
         self.n_new += 1
 

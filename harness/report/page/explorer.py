@@ -27,7 +27,7 @@ def explorer(runs: Sequence[Run]) -> dict[str, Any]:
     """Return what the page's script reads: machines, runs, workloads, rows, ratios, and the initial choice."""
     groups = by_machine(runs)
     shown = [(run, workloads) for group in groups for run in group if (workloads := list(_workloads(run)))]
-    main = max((run for run, _ in shown), key=lambda run: (_breadth(run), run.date), default=None)
+    main = max((run for run, _ in shown), key=_breadth, default=None)
     return {
         "machines": [group[0].machine_name for group in groups],
         "runs": [
@@ -41,18 +41,15 @@ def explorer(runs: Sequence[Run]) -> dict[str, Any]:
             }
             for run, workloads in shown
         ],
-        "kinds": {name: wording.kind_of(name) for run, _ in shown for name in _names(run)},
+        "kinds": {row["implementation"]: row["kind"] for run, _ in shown for row in run.speed_rows},
         "main": None if main is None else main.folder.name,
         "begin": None if main is None else first_workload(main),
     }
 
 
-def _breadth(run: Run) -> int:
-    return len({row["implementation"] for row in run.speed_rows if row["median"] is not None})
-
-
-def _names(run: Run) -> list[str]:
-    return list(dict.fromkeys(row["implementation"] for row in run.speed_rows))
+def _breadth(run: Run) -> tuple[int, str]:
+    """Return how many implementations a run has timed, then its date."""
+    return len({row["implementation"] for row in run.speed_rows if row["median"] is not None}), run.date
 
 
 def first_workload(run: Run) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+
+from msgspec.structs import asdict
 
 from harness.records import Trained
 from harness.report import layout, round_trips
@@ -28,20 +30,13 @@ def tables(
         speed.speed_table(timed),
         compression.compression_table(records),
         speed.training_table(timed),
-        table_of("trained", _trained_rows(records)),
+        table_of("trained", [asdict(record) for record in latest(records, Trained, "model", "implementation")]),
         table_of("memory", speed.memory_rows(timed)),
         growth.scaling_table(records),
         correctness.failures_table(records),
     )
     known = round_trips.recorded(records)
     return {table.name: round_trips.with_round_trips(table, known) for table in every if table.rows}
-
-
-def _trained_rows(records: Iterable[object]) -> list[Row]:
-    """Return the vocabularies trained in this run: merges, bytes of text, seconds."""
-    same = ("model", "implementation", "corpus", "vocab_size", "ties", "n_merges", "n_bytes", "seconds")
-    learned = latest(records, Trained, "model", "implementation")
-    return [{key: getattr(record, key) for key in same} for record in learned]
 
 
 def render_terminal(records: Sequence[object], *, width: int | None = None, names: Sequence[str] = ()) -> str:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import asdict
+
 from harness.outcome import Outcome
 from harness.records import Compression
-from harness.report.table import Row, Table, latest, ratio, table_of
+from harness.report.table import Row, Table, grouped, latest, ratio, table_of
 
 PARAGRAPH = "turkish-paragraph"
 HELD_OUT = "turkish/held-out"
-
-
-def latest_compressions(records: Iterable[object]) -> list[Compression]:
-    """Return the last compression record of each model, text and implementation, in order of first appearance."""
-    return latest(records, Compression, "model", "corpus", "implementation", "n_texts", "n_bytes")
 
 
 def compression_table(records: Iterable[object]) -> Table:
@@ -22,25 +19,19 @@ def compression_table(records: Iterable[object]) -> Table:
 
     A corpus may have been read in slices of several sizes: only tokens of equal slices are compared.
     """
+    last = latest(records, Compression, "model", "corpus", "implementation", "n_texts", "n_bytes")
     rows: list[Row] = []
-    fewest: dict[tuple[str, int, int], int] = {}
-    for r in latest_compressions(records):
-        fine = r.status == Outcome.RIGHT
-        n_tokens = r.n_tokens if fine else 0
-        text = (r.corpus, r.n_texts, r.n_bytes)
-        if fine:
-            fewest[text] = min(fewest.get(text, n_tokens), n_tokens)
-        rows.append(
-            {
-                "corpus": r.corpus, "model": r.model, "implementation": r.implementation, "status": r.status,
-                "reason": r.reason,
-                "vocab_size": r.vocab_size or None, "n_texts": r.n_texts, "n_bytes": r.n_bytes or None,
-                "n_tokens": n_tokens if fine else None, "bytes_per_token": ratio(r.n_bytes, n_tokens),
-                "characters_per_token": ratio(r.n_characters, n_tokens),
-                "tokens_per_word": ratio(n_tokens, r.n_words) if fine else None, "text": text,
-            }
-        )  # fmt: skip
+    for some in grouped(last, lambda record: (record.corpus, record.n_texts, record.n_bytes)).values():
+        fewest = min((record.n_tokens for record in some if record.status is Outcome.RIGHT), default=0)
+        for record in some:
+            n_tokens = record.n_tokens if record.status is Outcome.RIGHT else 0
+            counts = {
+                "vocab_size": record.vocab_size or None, "n_bytes": record.n_bytes or None,
+                "n_tokens": n_tokens or None, "bytes_per_token": ratio(record.n_bytes, n_tokens),
+                "over_fewest": ratio(n_tokens, fewest) or None, "characters_per_token": ratio(record.n_characters, n_tokens),
+                "tokens_per_word": ratio(n_tokens, record.n_words) or None,
+            }  # fmt: skip
+            rows.append(asdict(record) | counts)
     rows.sort(key=lambda row: (row["corpus"], -(row["bytes_per_token"] or 0)))
-    rows = [row | {"over_fewest": ratio(row["n_tokens"] or 0, fewest.get(row.pop("text"), 0)) or None} for row in rows]
     several = len({(row["corpus"], row["model"]) for row in rows}) < len(rows)
     return table_of("compression", rows, without=() if several else ("implementation",))
