@@ -54,24 +54,20 @@ def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]
     both = [measured for measured in cited if measured.implementation in (*leading, _YARDSTICK)]
     rows = speed.ranking_table(both, floor).rows
     yard = next((row for row in rows if row["implementation"] == _YARDSTICK), None)
-    if len(rows) < 2 or yard is None:
+    if yard is None or yard is rows[0]:
         return
-    best = rows[0]
-    if best is not yard:
-        workloads = ranking(both)[1]
-        mean = f"geometric mean over {counted(len(workloads), 'workload')}: {speed.workload_names(workloads)}"
-        ratio = f"{figure(yard['times_best'])} ×"
-        if yard["claimed"]:
-            bounds = f"(95 % {interval(yard['low'], yard['high'])}, {mean})"
-            text = f"{best['implementation']} is {ratio} as fast as {_YARDSTICK} on text not met before {bounds}"
-            yield Headline("speed", ratio, text)
-        elif floor is None:
-            text = f"{best['implementation']} is about {ratio} as fast as {_YARDSTICK} ({mean}); not confirmed"
-            text += ", as this profile does not measure its noise: use --profile default"
-            yield Headline("speed", ratio, text)
-        else:
-            text = f"{best['implementation']} and {_YARDSTICK} are ≈ equally fast ({mean})"
-            yield Headline("speed", "≈", text)
+    best, shown = rows[0]["implementation"], f"{figure(yard['times_best'])} ×"
+    workloads = ranking(both)[1]
+    mean = f"geometric mean over {counted(len(workloads), 'workload')}: {speed.workload_names(workloads)}"
+    if yard["claimed"]:
+        bounds = f"(95 % {interval(yard['low'], yard['high'])}, {mean})"
+        text = f"{best} is {shown} as fast as {_YARDSTICK} on text not met before {bounds}"
+    elif floor is None:
+        text = f"{best} is about {shown} as fast as {_YARDSTICK} ({mean}); not confirmed"
+        text += ", as this profile does not measure its noise: use --profile default"
+    else:
+        shown, text = "≈", f"{best} and {_YARDSTICK} are ≈ equally fast ({mean})"
+    yield Headline("speed", shown, text)
 
 
 def _agreement(records: Sequence[object]) -> Iterator[Headline]:

@@ -27,8 +27,9 @@ def compression_table(records: Iterable[object]) -> Table:
             n_tokens = record.n_tokens if record.status is Outcome.RIGHT else 0
             counts = {
                 "vocab_size": record.vocab_size or None, "n_bytes": record.n_bytes or None,
-                "n_tokens": n_tokens or None, "bytes_per_token": ratio(record.n_bytes, n_tokens),
-                "over_fewest": ratio(n_tokens, fewest) or None, "characters_per_token": ratio(record.n_characters, n_tokens),
+                "n_tokens": n_tokens or None, "over_fewest": ratio(n_tokens, fewest) or None,
+                "bytes_per_token": ratio(record.n_bytes, n_tokens),
+                "characters_per_token": ratio(record.n_characters, n_tokens),
                 "tokens_per_word": ratio(n_tokens, record.n_words) or None,
             }  # fmt: skip
             rows.append(asdict(record) | counts)
