@@ -13,7 +13,6 @@ from harness.records.schema import (
     Counterexample,
     Measurement,
     Pass,
-    Status,
     Text,
     Trained,
     Verdict,

@@ -13,8 +13,6 @@ import msgspec
 from harness.outcome import Outcome
 from impls.interface import Ties
 
-Status = Outcome
-
 
 class Text(msgspec.Struct, frozen=True):
     """An arbitrary text: base64 of its UTF-8 (surrogatepass), and a readable ASCII escape."""
@@ -55,7 +53,7 @@ class Verdict(Record, tag="verdict"):
     model: str
     corpus: str
     check: Literal["round-trip", "load"]
-    status: Status
+    status: Outcome
     reason: str = ""
     n_texts: int = 0
     n_bytes: int = 0
@@ -146,7 +144,7 @@ class Compression(Record, tag="compression"):
     """Runs of characters that are not white space."""
     n_tokens: int = 0
     vocab_size: int = 0
-    status: Status = Outcome.RIGHT
+    status: Outcome = Outcome.RIGHT
     reason: str = ""
     round_trip: str = ""
     """The round trip expected of the model, as in `Verdict`."""

@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import wraps
-from typing import Literal
+from typing import Literal, get_args
 
 from harness.outcome import Outcome
 from harness.printable import printable
-from harness.records import Status
 
 ABSENT = "—"
 Kind = Literal["pure", "compiled", "production", "peer"]
-KINDS: tuple[Kind, ...] = ("pure", "compiled", "production", "peer")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def _or_absent(write: Callable[[float], str]) -> Callable[[float | None], str]:
@@ -175,7 +174,7 @@ def places(value: str, at_most: int = 3) -> str:
     return shown if len(every) <= at_most else f"{shown} and {len(every) - at_most:,} more"
 
 
-WORDS: dict[Status, str] = {outcome: outcome for outcome in Outcome} | {
+WORDS: dict[Outcome, str] = {outcome: outcome for outcome in Outcome} | {
     Outcome.REFUSED: "refuses", Outcome.MISMATCH: "wrong", Outcome.OUT_OF_MEMORY: "memory", Outcome.TIMEOUT: "time",
 }  # fmt: skip
 """Verdict -> the word in a cell."""
