@@ -222,6 +222,12 @@ def matches(expression: str | None, name: str) -> bool:
         raise click.UsageError(f"{expression!r} is not a regular expression: {error}") from None
 
 
+def chooses(include: Sequence[str], exclude: str | None, name: str) -> bool:
+    """Return whether the options -e and -E choose a name; without -e all."""
+    is_included = any(matches(expression, name) for expression in include or (None,))
+    return is_included and (exclude is None or not matches(exclude, name))
+
+
 def choose_implementations(include: Sequence[str], exclude: str | None) -> list[str]:
     """Return our own and the production implementations, or those an -e matches; peers and plug-ins only if matched."""
     names = impls.names()
@@ -229,8 +235,7 @@ def choose_implementations(include: Sequence[str], exclude: str | None) -> list[
         is_known = any(matches(expression, name) for name in (*names, PUBLISHED))
         ensure(is_known, f"-e {expression!r}: no such implementation; {near_and_known(expression, names)}")
     known = names if include else impls.default_names()
-    chosen = [name for name in known if not include or any(matches(expression, name) for expression in include)]
-    chosen = [name for name in chosen if exclude is None or not matches(exclude, name)]
+    chosen = [name for name in known if chooses(include, exclude, name)]
     ensure(chosen, f"no implementation remains; known: {some_of(names)}")
     return chosen
 

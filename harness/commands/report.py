@@ -97,18 +97,17 @@ class Report(Verb):
         workloads = document(of_kind(records, Measurement))["workloads"]
         chosen = [workload for workload in workloads if options.matches(self.workload, workload["name"])]
         for workload in chosen:
-            workload["rows"] = [row for row in workload["rows"] if self._is_named(row["implementation"])]
+            workload["rows"] = [row for row in workload["rows"] if self._chooses(row["implementation"])]
         return {"workloads": chosen}
 
-    def _is_named(self, implementation: str) -> bool:
-        is_included = any(options.matches(chosen, implementation) for chosen in self.implementations or (None,))
-        return is_included and (self.exclude is None or not options.matches(self.exclude, implementation))
+    def _chooses(self, *names: str) -> bool:
+        return all(options.chooses(self.implementations, self.exclude, name) for name in names)
 
     def _is_chosen(self, record: AnyRecord) -> bool:
         """Return whether the options choose the record's implementations and its workload, if it has one."""
         names = [name for key in ("implementation", "a", "b") if (name := getattr(record, key, ""))]
         workload = getattr(record, "workload", None)
-        return all(map(self._is_named, names)) and (workload is None or options.matches(self.workload, workload))
+        return self._chooses(*names) and (workload is None or options.matches(self.workload, workload))
 
 
 def newest_run() -> Path:
