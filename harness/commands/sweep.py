@@ -120,14 +120,14 @@ def corpus_parts(
     The corpora of `held_out` are used for the latter, of a named corpus only its held-out part. Without any, about a
     tenth of the documents of each training corpus is held out, also of the user's files.
     """
-    trained = [inputs.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(names)]
-    if not held_out:
-        return [_part(corpus, "train") for corpus in trained], [_part(corpus, "held-out") for corpus in trained]
-    others = [inputs.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(held_out)]
-    return (
-        [_part(corpus, "train") if corpus.has_split else corpus for corpus in trained],
-        [_part(corpus, "held-out") if corpus.has_split else corpus for corpus in others],
+    trained, others = (
+        [inputs.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(some)] for some in (names, held_out)
     )
+
+    def part(corpus: Corpus, split: Literal["train", "held-out"]) -> Corpus:
+        return _part(corpus, split) if corpus.has_split or not others else corpus
+
+    return [part(corpus, "train") for corpus in trained], [part(corpus, "held-out") for corpus in others or trained]
 
 
 def all_documents(corpora: Sequence[Corpus]) -> Iterator[str]:

@@ -65,6 +65,11 @@ class Run:
         return ", ".join(parts + ([wording.size(memory)] if isinstance(memory, int) else []))
 
     @property
+    def where(self) -> str:
+        """Return date and machine, on one line."""
+        return " · ".join(filter(None, (self.date, self.machine_name)))
+
+    @property
     def facts(self) -> list[str]:
         """Return all that is recorded of its machine, as lines of JSON; command and warnings are shown elsewhere."""
         facts = {key: value for key, value in self.machine.items() if key not in ("command", "warnings")}

@@ -21,12 +21,11 @@ def render_page(folders: Sequence[Path]) -> str:
     runs.sort(key=lambda run: (run.date, run.folder.name), reverse=True)
     data = explorer(runs)
     history = _history(runs)
-    where = ", ".join(str(runs[0].machine[key]) for key in ("date", "profile", "cpu") if runs[0].machine.get(key))
     return render(
         "runs.html",
         asset("tables.js") + asset("page.js") + asset("explorer.js"),
-        title=f"bpebench: {runs[0].label if len(runs) == 1 else wording.counted(len(runs), 'run')}",
-        subtitle=f"{runs[0].label} · {where}".strip(" ·") if len(runs) == 1 else wording.counted(len(runs), "run"),
+        title=f"bpebench: {runs[0].label}" if len(runs) == 1 else f"bpebench: {len(runs)} runs",
+        subtitle=f"{runs[0].label} · {runs[0].where}" if len(runs) == 1 else f"{len(runs)} runs",
         begin=_begin(data),
         kinds=[(f"kind-{kind}", shape, kind) for kind, shape in zip(wording.KINDS, palette.SHAPES, strict=True)],
         view_data=script_json(data),

@@ -77,8 +77,7 @@ def _entry(run: Run) -> str:
     measured = [m for m in of_kind(run.records, Measurement) if m.copy == 0]
     workloads, names = {m.workload for m in measured}, {m.implementation for m in measured}
     what = f"{len(workloads):,} workloads × {len(names):,} implementations"
-    where = ", ".join(str(run.machine[key]) for key in ("date", "cpu") if run.machine.get(key))
-    sentences = [f"**[{run.folder.name}]({run.folder.name}/{README})** ({where}): {what}."]
+    sentences = [f"**[{run.folder.name}]({run.folder.name}/{README})** ({run.where}): {what}."]
     sentences += [f"{layout.escaped_markdown(headline.text)}." for headline in run.headlines[:1]]
     lines = textwrap.wrap(
         " ".join(sentences), WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False
