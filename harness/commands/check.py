@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.commands import inputs, options, writing
+from harness.commands import options, writing
 from harness.commands.verb import Verb
 from harness.printable import printable
 from harness.progress import progress
@@ -36,7 +36,7 @@ class Check(Verb):
     def run(self) -> bool:
         """Run the check; return whether there are faults."""
         from harness.check.agreement import CheckPlan, check
-        from harness.data import load_model
+        from harness.data import load_corpus, load_model
         from harness.measure.recording import digests, named_shortly, recording
         from harness.report.tables import render_check
 
@@ -51,7 +51,8 @@ class Check(Verb):
         for model in plan.models:
             load_model(model)
         for corpus in plan.corpora:
-            inputs.load_corpus(corpus, split=plan.split)  # raises for one without text
+            holds_text = any(load_corpus(corpus, split=plan.split).documents())
+            options.ensure(holds_text, f"{corpus}: holds no text; there is nothing to check")
         with recording(self.out, plan.implementations, writing.command_line(), resume=self.resume) as kept:
             with progress("checking", len(plan.cells)) as bar:
                 result = check(plan, lambda what: bar.advance(1, what))
