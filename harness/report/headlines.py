@@ -37,7 +37,7 @@ def headlines(records: Sequence[object]) -> list[Headline]:
 
 
 def _cited(records: Sequence[object], tasks: Collection[str]) -> list[Measurement]:
-    """Return the measurements of these tasks on text not met before, of workloads that may be cited; of a run that
+    """Return the measurements of these tasks on new text, of workloads that may be cited; of a run that
     measured no noise, all."""
     measured = [m for m in of_kind(records, Measurement) if m.task in tasks and m.state == "new text"]
     workloads = summaries(measured)
@@ -61,7 +61,7 @@ def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]
     mean = f"geometric mean over {counted(len(workloads), 'workload')}: {speed.workload_names(workloads)}"
     if yard["claimed"]:
         bounds = f"(95 % {interval(yard['low'], yard['high'])}, {mean})"
-        text = f"{best} is {shown} as fast as {_YARDSTICK} on text not met before {bounds}"
+        text = f"{best} is {shown} as fast as {_YARDSTICK} on new text {bounds}"
     elif floor is None:
         text = f"{best} is about {shown} as fast as {_YARDSTICK} ({mean}); not confirmed"
         text += ", as this profile does not measure its noise: use --profile default"

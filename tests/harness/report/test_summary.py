@@ -65,7 +65,7 @@ def test_headlines_are_sentences_that_hold_their_figure() -> None:
     found = headlines(records)
     assert all(headline.figure in headline.text for headline in found)
     speed, agreement, turkish = (headline.text for headline in found)
-    assert speed.startswith("compiled is 25.0 × as fast as tiktoken on text not met before (95 % ")
+    assert speed.startswith("compiled is 25.0 × as fast as tiktoken on new text (95 % ")
     assert agreement.startswith("1 of 1 pairs of implementations that should agree give identical ids")
     assert agreement.endswith("; not compared on every text: 1")
     assert turkish.startswith("A Turkish paragraph takes 1.50 × as many tokens under large")
