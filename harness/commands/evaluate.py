@@ -117,10 +117,7 @@ class Evaluate(Verb):
         for name in ("language", "protocol"):
             goes = self._is_parallel or name not in options.given(self)
             options.ensure(goes, f"--{name} goes with --parallel or --flores")
-        options.ensure(
-            not (self._is_parallel and self.max_bytes),
-            "--max-bytes does not go with parallel text",
-        )
+        options.ensure(not (self._is_parallel and self.max_bytes), "--max-bytes does not go with parallel text")
         options.ensure(self.flores is None or not self.corpora, "--flores says which text; leave out -c")
         options.ensure(self.flores is None or self.split is None, "--split goes with named corpora; leave it out")
 

@@ -160,7 +160,7 @@ FLORES = "--flores flores"
         ("x", b"", "--parallel -c turkish", "not parallel text"),
         ("x", b"", "--parallel -c aa.txt", "is one language"),
         ("x", b"", f"{FILES} --split train", "are not split"),
-        ("x", b"", f"{FILES} --max-bytes 9", "--max-bytes would part parallel text"),
+        ("x", b"", f"{FILES} --max-bytes 9", "--max-bytes does not go with parallel text"),
         ("x", b"", "--parallel --language xx", "--language xx: is not a language here; known: en, ru"),
         ("x", b"", "--protocol petrov", "--protocol goes with --parallel or --flores"),
         ("x", b"", "--language tr", "--language goes with --parallel or --flores"),
