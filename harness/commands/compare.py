@@ -84,11 +84,6 @@ class Compare(Verb):
 
 
 def _named(difference: TimeDifference) -> dict[str, Any]:
-    ratio = zip(("time_ratio", "time_ratio_low", "time_ratio_high"), difference.ratio, strict=True)
-    return {
-        "workload": difference.workload,
-        "implementation": difference.implementation,
-        **dict(ratio),
-        "claim": difference.claim,
-        "floor": difference.floor,
-    }
+    named = difference._asdict()
+    ratio = named.pop("ratio")
+    return named | dict(zip(("time_ratio", "time_ratio_low", "time_ratio_high"), ratio, strict=True))

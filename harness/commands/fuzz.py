@@ -142,15 +142,15 @@ class Fuzz(Verb):
         with progress("replaying", len(records)) as bar:
             replayed = replay(records, lambda case: bar.advance(1, f"{case.record.a}, {case.record.b}"))
         outcomes = [case.outcome for case in replayed]
-        rows = [{"outcome": case.outcome, "reason": case.reason, "record": case.record} for case in replayed]
-        shown = []
-        for case in replayed:
-            model, text = case.record.model or "own", describe_input(case.record)
-            shown.append([f"{case.record.a}, {case.record.b}", model, text, case.outcome, case.reason])
-        table = options.table(shown, ["sides", "model", "text", "outcome", "reason"])
+        rows = [
+            [f"{record.a}, {record.b}", record.model or "own", describe_input(record), case.outcome, case.reason]
+            for case in replayed
+            for record in [case.record]
+        ]
+        table = options.table(rows, ["sides", "model", "text", "outcome", "reason"])
         counts = (f"{outcomes.count(kind)} {kind}" for kind in ("holds", "does not hold", "not replayed"))
         nothing = ": nothing was replayed" if set(outcomes) == {"not replayed"} else ""
-        document = {"n_replayed": len(outcomes) - outcomes.count("not replayed"), "replayed": rows}
+        document = {"n_replayed": len(outcomes) - outcomes.count("not replayed"), "replayed": replayed}
         self.output(document, f"{table}\n{', '.join(counts)}{nothing}")
         return "does not hold" in outcomes or "holds" not in outcomes
 
