@@ -49,7 +49,7 @@ def read_documents(file: Path) -> Iterator[str]:
 def documents_in(content: bytes, name: str) -> Iterator[str]:
     """Yield the documents of a text held in memory. Raise `DataError` naming the invalid byte."""
     try:
-        for offset, block in blocks_of(io.BytesIO(content), name):
+        for offset, block in blocks_of(io.BytesIO(content), name, 0, None, None, whole_lines=False):
             yield from documents_of(decoded(block, name, offset), "paragraphs")
     except InvalidFile as error:
         raise DataError(str(error)) from None
