@@ -19,10 +19,9 @@ from harness.generators.alphabets import BESIDE
 from harness.generators.texts import prose
 from harness.process.session import Failed
 
-Rule = tuple[Any, Any]
-"""The values of both options."""
+Rule = dict[str, Any]
+"""The options `allowed_special` and `disallowed_special`."""
 _MOST_SPECIALS = 64
-_OPTIONS = ("allowed_special", "disallowed_special")
 _MANY, _LENGTHS = 40, (300, 5_000, 70_001)
 _MOST_BESIDE = 3
 """Number of special tokens put beside every class of character, among them the shortest and the longest."""
@@ -99,7 +98,8 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
     All texts are encoded one by one, and then in a batch.
     """
     first = list(specials[:1])
-    rules: list[Rule] = [("all", []), ([], []), (first, []), ([], "all"), ([], first)]
+    values = ("all", []), ([], []), (first, []), ([], "all"), ([], first)
+    rules = [Rule(allowed_special=allowed, disallowed_special=disallowed) for allowed, disallowed in values]
     was_refused = False
     for text, rule in product(sorted(texts, key=len), rules):
         fault = _fault(case, rule, text)
@@ -113,29 +113,25 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
             how = f"{fault.reason}; right in a fresh process, wrong after calls with other options"
             fault.reason = AFTER_BAD_INPUT if was_refused else how
             raise fault
-        was_refused = isinstance(case.reference.encode(text, *rule), Failed)
+        was_refused = isinstance(case.reference.encode(text, **rule), Failed)
     refused: list[str] = []
     for rule in rules if case.client.offers("encode_batch") else ():
-        right = tuple(text for text in texts if not isinstance(case.reference.encode(text, *rule), Failed))
-        if why := case.lacks("encode_batch", texts=list(right[:1]), **_options(rule)):
+        right = tuple(text for text in texts if not isinstance(case.reference.encode(text, **rule), Failed))
+        if why := case.lacks("encode_batch", texts=list(right[:1]), **rule):
             refused.append(f"encode_batch with {_worded(rule)} is refused: {why}")
         else:
-            over(case, [right], partial(fault_of_batch, case, **_options(rule)))
+            over(case, [right], partial(fault_of_batch, case, **rule))
     case.remarks += refused[:1]
 
 
 def _fault(case: Case, rule: Rule, text: str) -> Fault | None:
     """Return the fault of one text under a rule: the values of both options."""
-    expected, got = case.reference.encode(text, *rule), case.client.ids(text, **_options(rule))
+    expected, got = case.reference.encode(text, **rule), case.client.ids(text, **rule)
     both_refuse = isinstance(expected, Failed) and isinstance(got, Failed) and not got.outcome.ends_process
     if got == expected or both_refuse:
         return None
     return Fault("special tokens", f"other ids with {_worded(rule)}", text=text, expected=expected, got=got)
 
 
-def _options(rule: Rule) -> dict[str, Any]:
-    return dict(zip(_OPTIONS, rule, strict=True))
-
-
 def _worded(rule: Rule) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in _options(rule).items())
+    return ", ".join(f"{name}={value!r}" for name, value in rule.items())
