@@ -85,6 +85,7 @@ def _number(count: Any) -> int:
 
 
 DIGEST: dict[str, Callable[[Any], int]] = {
+    "encode": of_ids,
     "count": _number,
     "encode_array": of_ids,
     "special": of_ids,

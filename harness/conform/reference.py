@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import impls
-from harness.conform.digests import DIGEST, OF_IDS, Digests, of_ids
+from harness.conform.digests import DIGEST, OF_IDS, Digests
 from harness.failures import message_of
 from harness.process.protocol import ErrorResult
 from harness.process.session import Failed, FailedError
@@ -58,15 +58,15 @@ class Reference:
 
     def digests(self, texts: Sequence[str], calls: Sequence[str]) -> Digests:
         """Return the digests that right answers to these calls have."""
-        right: Digests = {call: [] for call in ("encode", *calls)}
-        for text in texts:
-            ids = self.encode(text)
-            row: dict[str, int | None] = dict.fromkeys(right)
-            if not isinstance(ids, Failed):
-                row.update(dict.fromkeys(right, of_ids(ids)), count=len(ids))
-                row |= {call: digest_of(call, self.answer(call, ids)) for call in OF_IDS if call in right}
-            for call, numbers in right.items():
-                numbers.append(row[call])
+        lists = [self.encode(text) for text in texts]
+        encoded = [digest_of("encode", ids) for ids in lists]
+        right: Digests = dict.fromkeys(("encode", *calls), encoded)
+        if "count" in calls:
+            right["count"] = [None if isinstance(ids, Failed) else len(ids) for ids in lists]
+        for call in OF_IDS:
+            if call in calls:
+                answers = (ids if isinstance(ids, Failed) else self.answer(call, ids) for ids in lists)
+                right[call] = [digest_of(call, answer) for answer in answers]
         return right
 
     def answer(self, operation: str, given: Any, **options: Any) -> Any:
