@@ -18,6 +18,7 @@ from harness.conform.reference import Answer, digest_of, value_of
 from harness.conform.verdicts import Incomplete
 from harness.outcome import Outcome
 from harness.process.limits import Limits
+from harness.process.memory import waiting_seconds
 from harness.process.protocol import ErrorResult
 from harness.process.session import Failed, FailedError, Session
 from harness.targets.operations import SHAPES, described
@@ -67,6 +68,7 @@ class TargetClient:
         """The target's fastest encoding observed so far; 0 before the first."""
         self.deadline = inf
         """When the current check ends (`time.monotonic`)."""
+        self._seconds_taken = 0.0
 
     def close(self) -> None:
         """End its process."""
@@ -82,6 +84,11 @@ class TargetClient:
     def limits(self) -> Limits:
         """Return the limits of its process."""
         return self._session.limits
+
+    @property
+    def busy_seconds(self) -> float:
+        """Return how long requests have taken, without what the present process has waited for a processor."""
+        return self._seconds_taken - waiting_seconds(self._session.pid)
 
     @property
     def peak_memory_bytes(self) -> int:
@@ -115,11 +122,12 @@ class TargetClient:
 
     def ask(self, operation: str, **arguments: Any) -> Any:
         """Return the answer to one request, or a `Failed`. Raises `GaveUp`, and `Incomplete` when the time is over."""
-        left = self.seconds_left
-        if left <= 0:
+        began = time.monotonic()
+        if began >= self.deadline:
             raise Incomplete
-        limit = min(self.limits.call_seconds, left + _GRACE_SECONDS)
+        limit = min(self.limits.call_seconds, self.deadline - began + _GRACE_SECONDS)
         answer = self._session.ask(operation, seconds=limit, shape=SHAPES.get(operation, Any), **arguments)
+        self._seconds_taken += time.monotonic() - began
         if not isinstance(answer, Failed):
             return answer.value
         if answer.outcome is Outcome.TIMEOUT and limit < self.limits.call_seconds:

@@ -6,7 +6,6 @@ that were found wrong until then are reported.
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
@@ -53,7 +52,7 @@ def ask_all(
             if longest > _LONG and pace[0] * (longest / pace[1]) ** 1.5 > _MOST_SECONDS:
                 not_asked = f"texts of more than {pace[1]:,} characters: one took {pace[0]:.1f} s"
                 break
-            began = time.monotonic()
+            began = case.client.busy_seconds
             for some, got in case.client.digests_of(group, offered):
                 expected = case.reference.digests(some, offered)
                 refused = expected["encode"].count(None) if "encode" in judged else 0
@@ -61,7 +60,7 @@ def ask_all(
                 case.n_inputs += len(some) - refused
                 wrong += _wrong(some, got, expected, judged)
             if sum(map(len, group)) > 1_000:
-                pace = (time.monotonic() - began, sum(map(len, group)))
+                pace = (case.client.busy_seconds - began, sum(map(len, group)))
             if len(wrong) >= _ENOUGH:
                 break
     except Incomplete:

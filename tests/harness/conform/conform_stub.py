@@ -21,6 +21,7 @@ class InProcess:
     """Like `harness.process.session.Session`; after `close` it creates a new object."""
 
     peak_memory_bytes = 0
+    pid = None
     limits = Limits(call_seconds=60.0)
 
     def __init__(self, make: Callable[[], Any], environment: Mapping[str, str]) -> None:
