@@ -98,7 +98,7 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
     All texts are encoded one by one, and then in a batch.
     """
     first = list(specials[:1])
-    values = ("all", []), ([], []), (first, []), ([], "all"), ([], first)
+    values: list[tuple[Any, Any]] = [("all", []), ([], []), (first, []), ([], "all"), ([], first)]
     rules = [Rule(allowed_special=allowed, disallowed_special=disallowed) for allowed, disallowed in values]
     was_refused = False
     for text, rule in product(sorted(texts, key=len), rules):
