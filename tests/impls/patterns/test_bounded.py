@@ -41,15 +41,23 @@ def test_repetitions_inside_repetitions_are_refused_when_a_model_is_made(pattern
 )
 @pytest.mark.parametrize("place", ["pre_tokenizer", "normalizer"])
 def test_a_file_with_such_a_pattern_is_refused_by_its_place_in_it(tmp_path: Path, pattern: str, place: str) -> None:
+    with pytest.raises(impls.InvalidFile, match=f"{place}.*pattern.*(repeats up to|nested)"):
+        Model.load(file_with(tmp_path, place, pattern))
+
+
+def file_with(folder: Path, place: str, pattern: str) -> Path:
     steps = {
         "pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False},
         "normalizer": {"type": "Replace", "pattern": {"Regex": pattern}, "content": "x"},
     }
-    file = tmp_path / "tokenizer.json"
     model = {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}
-    file.write_text(json.dumps({"model": model, place: steps[place]}))
-    with pytest.raises(impls.InvalidFile, match=f"{place}.*pattern.*(repeats up to|nested)"):
-        Model.load(file)
+    (folder / "tokenizer.json").write_text(json.dumps({"model": model, place: steps[place]}))
+    return folder / "tokenizer.json"
+
+
+def test_a_file_with_a_pattern_that_short_texts_match_in_too_many_ways_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(impls.InvalidFile, match=r"pre_tokenizer\.pattern: the pattern takes too long on some texts"):
+        Model.load(file_with(tmp_path, "pre_tokenizer", r"(?:\w+\s?)+\.\w|[\s\S]"))
 
 
 @pytest.mark.parametrize(
