@@ -34,6 +34,7 @@ from impls.formats.tokenizer_json.space_steps import (
     OlderUnicode,
     Spaces,
     check_prefix,
+    flat_steps,
     prepend_by_step,
     read_normalizer,
 )
@@ -275,11 +276,8 @@ def _other_ids(entries: list[AddedEntry], vocab: dict[str, int]) -> UserWarning 
 
 def _template(post_processor: Any) -> UserWarning | None:
     """Note special tokens that are put around a text; any other `post_processor` is ignored silently."""
-    steps = [post_processor]
-    if isinstance(post_processor, dict) and isinstance(inner := post_processor.get("processors"), list):
-        steps = inner
-    for step in steps:
-        kind = step.get("type") if isinstance(step, dict) else None
+    for _, step in flat_steps(post_processor, "post_processor", "processors"):
+        kind = step.get("type")
         if kind in ("BertProcessing", "RobertaProcessing") or (kind == "TemplateProcessing" and _puts_tokens(step)):
             around = f"post_processor: {kind}, which puts special tokens around a text, is left out"
             return TemplateIgnored(f"{around}; ids are those of the text alone")
