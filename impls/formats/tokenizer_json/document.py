@@ -76,7 +76,7 @@ class OtherDocument(Exception):
 
 
 def parse_document(content: bytes) -> Any:
-    """Parse a file like `parse_json`, by a faster parser that names no error; merges of two texts become tuples.
+    """Parse a file like `parse_json`, by a faster parser, which names no error.
 
     Of equal keys it would take the last. So the colons are counted: every key has one, texts have all others.
     """
@@ -92,6 +92,4 @@ def parse_document(content: bytes) -> Any:
         return parse_json(content)
     if content.count(b":") != n_colons or b"\\u003" in content:  # a colon may be written so
         return parse_json(content)
-    if set(map(type, merges)) == {list} and set(map(len, merges)) == {2}:
-        bpe["merges"] = list(map(tuple, merges))
     return document

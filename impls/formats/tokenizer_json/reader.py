@@ -243,8 +243,9 @@ def _merges(given: Any) -> list[tuple[str, str]]:
     if not isinstance(given, list):
         raise InvalidModel("model.merges: a list is expected")
     kinds = set(map(type, given))
-    pairs: list[Any] = list(map(tuple, map(str.split, given, repeat(" ")))) if kinds == {str} else given
-    if kinds in ({str}, {tuple}) and set(map(len, pairs)) == {2} and "" not in chain.from_iterable(pairs):
+    pairs: list[Any] = list(map(str.split, given, repeat(" "))) if kinds == {str} else given
+    are_pairs = kinds in ({str}, {list}) and set(map(len, pairs)) == {2}
+    if are_pairs and set(map(type, chain.from_iterable(pairs))) == {str} and "" not in chain.from_iterable(pairs):
         return pairs
     entries = converted({"model": {"merges": given}}, MergesFile).model.merges
     return [
