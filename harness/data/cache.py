@@ -17,11 +17,6 @@ def sha256_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def is_stored(path: str) -> bool:
-    """Return whether the cache has that file; only `read_stored` verifies its content."""
-    return (cache_folder() / path).is_file()
-
-
 def read_stored(path: str, sha256: str) -> bytes | None:
     """Return a file of the cache, or None if there is none; a file with another digest is removed."""
     file = cache_folder() / path

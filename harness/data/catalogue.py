@@ -39,14 +39,13 @@ class Item:
     n_bytes: int
     """UTF-8 bytes of text (corpora), or size of the file (vocabularies)."""
     package: Package
-    members: dict[str, str | None]
-    """Member of the package (a glob for several) -> its SHA-256, or None if the package's digest is enough."""
+    members: dict[str, str]
+    """Member of the package (a glob for several) -> its SHA-256, empty if the other digests are enough."""
     reader: str
     """Name in `harness.data.readers.READERS`."""
     options: dict[str, Any] = field(default_factory=dict)
     part: str = ""
     """Which part of the reader's result."""
-    n_documents: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +84,20 @@ class RealCorpus:
     licence: str
     description: str
     items: tuple[Item, ...]
-    sha256: str = ""
-    """`Corpus.digest` of a corpus mixed of items; for other corpora each item has its own."""
-    mixed_of: Mapping[str, int] = field(default_factory=dict)
+    sha256: str
+    """`Corpus.digest` of a corpus of one item, or mixed of items."""
+    mixed_of: Mapping[str, int]
     """For a corpus mixed of items, its own or those of other corpora: item -> number of bytes from its beginning."""
-    n_bytes: int = 0
+    n_bytes: int
     """UTF-8 bytes of text."""
 
     @property
     def parts(self) -> tuple[Item, ...]:
         """Return the items that can be loaded as corpora by their own names."""
         return tuple(item for item in self.items if item.name.partition("/")[0] == self.name)
+
+
+_ABOUT = ("language", "licence", "description")
 
 
 def datasets_folder() -> Path:
@@ -105,95 +107,69 @@ def datasets_folder() -> Path:
     return inside if inside.is_dir() else package.parent / "datasets"
 
 
-def _read(file: str) -> dict[str, Any]:
-    return tomllib.loads((datasets_folder() / file).read_text("utf-8"))
+def _read(file: str) -> tuple[dict[str, Any], dict[str, Package]]:
+    """Return the tables of a file of the catalogue, and the packages that it names."""
+    document = tomllib.loads((datasets_folder() / file).read_text("utf-8"))
+    return document, {name: Package(name=name, **table) for name, table in document["packages"].items()}
 
 
-def _packages(tables: dict[str, dict[str, Any]]) -> dict[str, Package]:
-    return {name: Package(name=name, **table) for name, table in tables.items()}
+def _items(name: str, table: dict[str, Any], path: str, suffix: str, packages: dict[str, Package]) -> tuple[Item, ...]:
+    """Return the files of a vocabulary or corpus; a part takes from the table of all what it does not state."""
+    return tuple(
+        Item(
+            name=f"{name}/{part}" if part else name,
+            path=f"{path}/{part}{suffix}" if part else f"{path}{suffix}",
+            sha256=fields["sha256"],
+            n_bytes=fields["n_bytes"],
+            package=packages[fields["package"]],
+            members=fields["members"],
+            reader=fields.get("reader", "as-is"),
+            options=fields.get("options", {}),
+            part="" if "members" in own else part,
+        )
+        for part, own in table.get("parts", {} if "mixed_of" in table else {"": {}}).items()
+        for fields in (table | own,)
+    )
 
 
 @cache
 def vocabularies() -> dict[str, Vocabulary]:
     """Map name -> vocabulary, in the order of `vocabularies.toml`."""
-    document = _read("vocabularies.toml")
-    packages = _packages(document["packages"])
-    return {name: _vocabulary(name, table, packages) for name, table in document["vocabularies"].items()}
-
-
-def _vocabulary(name: str, table: dict[str, Any], packages: dict[str, Package]) -> Vocabulary:
-    path = f"vocabularies/{table['file']}"
-    items = tuple(
-        Item(
-            name=f"{name}/{part}" if part else name,
-            path=f"{path}/{part}" if part else path,
-            sha256=fields["sha256"],
-            n_bytes=fields["n_bytes"],
-            package=packages[table["package"]],
-            members={fields["member"]: fields.get("member_sha256", fields["sha256"])},
-            reader=fields.get("reader", "as-is"),
+    document, packages = _read("vocabularies.toml")
+    published: dict[str, Vocabulary] = {}
+    for name, table in document["vocabularies"].items():
+        path = f"vocabularies/{table['file']}"
+        published[name] = Vocabulary(
+            name=name,
+            path=path,
+            items=_items(name, table, path, "", packages),
+            aliases=tuple(table.get("aliases", ())),
+            normalization=table.get("normalization"),
+            round_trip=table.get("round_trip", "exact"),
+            **{key: table[key] for key in _ABOUT},
         )
-        for part, fields in table.get("files", {"": table}).items()
-    )
-    return Vocabulary(
-        name=name,
-        path=path,
-        items=items,
-        aliases=tuple(table.get("aliases", ())),
-        normalization=table.get("normalization"),
-        round_trip=table.get("round_trip", "exact"),
-        **{key: table[key] for key in ("language", "licence", "description")},
-    )
+    return published
 
 
 @cache
 def real_corpora() -> dict[str, RealCorpus]:
     """Map name -> corpus taken from packages, in the order of `corpora.toml`."""
-    document = _read("corpora.toml")
-    packages = _packages(document["packages"])
+    document, packages = _read("corpora.toml")
     corpora: dict[str, RealCorpus] = {}
+    known: dict[str, tuple[Item, ...]] = {}
     for name, table in document["corpora"].items():
-        shared = {key: table[key] for key in ("language", "licence", "description")}
-        if "mixed_of" in table:
-            parts = {item.name: (item,) for corpus in corpora.values() for item in corpus.items}
-            known = parts | {corpus.name: corpus.items for corpus in corpora.values()}
-            corpora[name] = RealCorpus(
-                name=name,
-                items=tuple(item for source in table["mixed_of"] for item in known[source]),
-                sha256=table["sha256"],
-                mixed_of=table["mixed_of"],
-                n_bytes=table["n_bytes"],
-                **shared,
-            )
-        else:
-            items = _corpus_items(name, table, packages)
-            total = sum(item.n_bytes for item in items)
-            mixed_of = {item.name: item.n_bytes for item in items} if "sha256" in table and len(items) > 1 else {}
-            sha256 = table.get("sha256", "") if mixed_of else ""
-            corpora[name] = RealCorpus(
-                name=name, items=items, sha256=sha256, mixed_of=mixed_of, n_bytes=total, **shared
-            )
-    return corpora
-
-
-def _corpus_items(name: str, table: dict[str, Any], packages: dict[str, Package]) -> tuple[Item, ...]:
-    """Return the parts of a corpus; what a part does not say of its source stands in the corpus's table."""
-    return tuple(
-        Item(
-            name=f"{name}/{part}" if part else name,
-            path=f"corpora/{name}/{part}.documents" if part else f"corpora/{name}.documents",
-            sha256=fields["sha256"],
-            n_bytes=fields["n_bytes"],
-            n_documents=fields["n_documents"],
-            package=packages[source["package"]],
-            members={path: sha256 or None for path, sha256 in source["members"].items()},
-            reader=source["reader"],
-            options=source.get("options", {}),
-            part="" if "package" in fields else part,
+        own, mixed_of = _items(name, table, f"corpora/{name}", ".documents", packages), table.get("mixed_of", {})
+        known |= {item.name: (item,) for item in own}
+        known[name] = own or tuple(item for source in mixed_of for item in known[source])
+        corpora[name] = RealCorpus(
+            name=name,
+            items=known[name],
+            sha256=table.get("sha256", ""),
+            mixed_of=mixed_of,
+            n_bytes=table.get("n_bytes") or sum(item.n_bytes for item in own),
+            **{key: table[key] for key in _ABOUT},
         )
-        for part, fields in table.get("parts", {"": table}).items()
-        for source in (table | fields,)
-    )
+    return corpora
 
 
 def vocabulary_named(name: str) -> Vocabulary | None:

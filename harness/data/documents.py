@@ -14,10 +14,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from harness.data.errors import DataError
-
-Split = Literal["train", "held-out"]
-
 HELD_OUT_ONE_IN = 10
 _LENGTH_BYTES = 8
 
@@ -44,16 +40,10 @@ def unpack(content: bytes) -> Iterator[str]:
         yield content[start:position].decode("utf-8", "surrogatepass")
 
 
-def side(text: str) -> Split:
+def side(text: str) -> Literal["train", "held-out"]:
     """Return a document's side of the split, decided by its text alone: equal texts are always on the same side."""
     number = int.from_bytes(hashlib.sha256(encoded(text)).digest()[:8], "little")
     return "held-out" if number % HELD_OUT_ONE_IN == 0 else "train"
-
-
-def check_split(split: str | None) -> None:
-    """Raise `DataError` for an unknown split."""
-    if split not in (None, "train", "held-out"):
-        raise DataError(f"unknown split {split!r}; there are 'train' and 'held-out', or None for all")
 
 
 def take_bytes(documents: Iterable[str], max_bytes: int | None) -> Iterator[str]:
@@ -73,8 +63,6 @@ def take_bytes(documents: Iterable[str], max_bytes: int | None) -> Iterator[str]
             return
         yield document
         room -= len(content)
-        if not room:
-            return
 
 
 def interleaved(sources: Sequence[tuple[Iterable[tuple[str, str]], int]]) -> Iterator[tuple[str, str]]:
@@ -100,7 +88,7 @@ def interleaved(sources: Sequence[tuple[Iterable[tuple[str, str]], int]]) -> Ite
 
 
 def distinct(texts: Iterable[str]) -> list[str]:
-    """Yield each non-empty text once, in order of first occurrence."""
+    """Return each non-empty text once, in order of first occurrence."""
     return list(dict.fromkeys(text for text in texts if text))
 
 
@@ -123,21 +111,11 @@ def shuffle_key(text: str) -> bytes:
     return hashlib.sha256(encoded(text)).digest()[8:]
 
 
-def place_of(text: str) -> int:
-    """Return the first 8 bytes of `shuffle_key` as a number below 2**64, evenly distributed over texts."""
-    return int.from_bytes(shuffle_key(text)[:8], "big")
-
-
 class Overlap(NamedTuple):
     """How many documents a text has, and how many of them are in the other."""
 
     n_documents: int
     n_trained_on: int
-
-    @property
-    def share(self) -> float:
-        """Return the share of documents that were trained on, 0 to 1."""
-        return self.n_trained_on / self.n_documents
 
 
 def shared_documents(texts: Iterable[str], trained: Iterable[str]) -> Overlap:

@@ -12,10 +12,10 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from harness.data.cache import cache_folder, disk_error, is_stored, read_stored, sha256_of, store
+from harness.data.cache import cache_folder, disk_error, read_stored, sha256_of, store
 from harness.data.catalogue import Item, Package, all_items, real_corpora, vocabularies, vocabulary_named
 from harness.data.errors import DataError
 from harness.data.packages import download, members_of
@@ -27,8 +27,7 @@ from impls.core.errors import UnknownName
 _SECONDS_UNTIL_STALE = 86_400
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(NamedTuple):
     """One verified file of the cache."""
 
     name: str
@@ -65,11 +64,8 @@ def fetch(names: Iterable[str] | None = None, bar: Bar | None = None) -> list[Fe
     items = items_named(names)
     missing = _missing(items)
     _fetch_all(missing, bar or Bar())
-    fetched = []
-    for item in items:
-        file = cache_folder() / item.path
-        fetched.append(Fetched(item.name, file, file.stat().st_size, item in missing))
-    return fetched
+    files = [(item, cache_folder() / item.path) for item in items]
+    return [Fetched(item.name, file, file.stat().st_size, item in missing) for item, file in files]
 
 
 def _missing(items: Sequence[Item]) -> list[Item]:
@@ -77,17 +73,17 @@ def _missing(items: Sequence[Item]) -> list[Item]:
 
 
 def _fetch_all(items: Sequence[Item], bar: Bar) -> None:
-    wanted: dict[Package, list[Item]] = {}
+    """Fetch the items of each package together, and those that a single call of a reader produces."""
+    wanted: dict[Package, dict[tuple[str, ...], list[Item]]] = {}
     for item in items:
-        wanted.setdefault(item.package, []).append(item)
+        wanted.setdefault(item.package, {}).setdefault((item.reader, str(item.options), *item.members), []).append(item)
     bar.total(sum(package.n_bytes for package in wanted))
-    for package, of_package in wanted.items():
-        _fetch_package(package, of_package, bar)
+    for package, groups in wanted.items():
+        _fetch_package(package, groups.values(), bar)
 
 
-def _fetch_package(package: Package, items: Sequence[Item], bar: Bar) -> None:
+def _fetch_package(package: Package, groups: Iterable[Sequence[Item]], bar: Bar) -> None:
     downloads = cache_folder() / "downloads"
-    _remove_stale(downloads)
     reported = 0
 
     def report(verb: str, n_bytes: int) -> None:
@@ -97,33 +93,24 @@ def _fetch_package(package: Package, items: Sequence[Item], bar: Bar) -> None:
         reported = done
 
     try:
+        _remove_stale(downloads)
         make_folder(downloads)
         with tempfile.TemporaryDirectory(prefix="fetch-", dir=downloads, ignore_cleanup_errors=True) as folder:
             report("downloading", 0)
             file = download(package, Path(folder), lambda n_bytes: report("downloading", n_bytes))
             report("unpacking", package.n_bytes)
-            for group in _by_reader(items):
+            for group in groups:
                 _unpack(package, file, group)
     except OSError as error:
         raise disk_error(error, cache_folder()) from None
-
-
-def _by_reader(items: Sequence[Item]) -> list[list[Item]]:
-    """Group items that a single call of a reader produces."""
-    groups: dict[tuple[str, tuple[str, ...]], list[Item]] = {}
-    for item in items:
-        groups.setdefault((item.reader, tuple(item.members)), []).append(item)
-    return list(groups.values())
 
 
 def _unpack(package: Package, file: Path, items: Sequence[Item]) -> None:
     first = items[0]
     members = members_of(package, file, first.members)
     for path, sha256 in first.members.items():
-        if sha256 is not None and sha256_of(members[path]) != sha256:
-            raise DataError(
-                f"{package.file}: {path}: wrong digest: expected sha256 {sha256}, got {sha256_of(members[path])}"
-            )
+        if sha256 and (got := sha256_of(members[path])) != sha256:
+            raise DataError(f"{package.file}: {path}: wrong digest: expected sha256 {sha256}, got {got}")
     contents = READERS[first.reader](members, first.options)
     for item in items:
         store(item.path, contents[item.part], item.sha256)
@@ -144,18 +131,18 @@ def read_item(item: Item) -> bytes:
         ensure([item])
         content = read_stored(item.path, item.sha256)
     if content is None:
-        raise DataError(f"{cache_folder() / item.path}: gone as soon as it was fetched; is something clearing it?")
+        raise DataError(f"{cache_folder() / item.path}: removed right after it was fetched; is the cache cleared?")
     return content
 
 
 def is_fetched(name: str) -> bool:
-    """Return whether every file for `name` is in the cache."""
-    return all(is_stored(item.path) for item in items_named([name]))
+    """Return whether every file for `name` is in the cache; only reading verifies its content."""
+    return all((cache_folder() / item.path).is_file() for item in items_named([name]))
 
 
 def _remove_stale(downloads: Path) -> None:
-    """Remove what an interrupted fetch has left behind."""
+    """Remove what an interrupted fetch has left behind, as far as it can be read."""
     for folder in downloads.glob("*"):
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):
             if time.time() - folder.stat().st_mtime > _SECONDS_UNTIL_STALE:
                 shutil.rmtree(folder, ignore_errors=True)

@@ -46,13 +46,10 @@ _MIXED_PARTS = (
 def _mixed(size: int, random: Random) -> Iterator[str]:
     while size > 0:
         length = min(size, _MIXED_DOCUMENT_CHARACTERS)
-        parts: list[str] = []
-        room = length
-        while room > 0:
-            part = random.choice(_MIXED_PARTS) + random.choice(("", " ", " "))
-            parts.append(part)
-            room -= len(part)
-        yield "".join(parts)[:length]
+        text = ""
+        while len(text) < length:
+            text += random.choice(_MIXED_PARTS) + random.choice(("", " ", " "))
+        yield text[:length]
         size -= length
 
 

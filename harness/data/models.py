@@ -30,29 +30,35 @@ def load_model(name_or_path: str | Path, pattern: str | Sequence[str] | None = N
     """
     if not isinstance(name_or_path, str | os.PathLike):
         raise wrong_type("model", "a name or a path", name_or_path)
-    name = str(name_or_path)
-    if not name.strip():
-        raise UnknownName("model", name, model_names())
-    if isinstance(name_or_path, str):
-        vocabulary = vocabulary_named(name)
-        if vocabulary is not None:
-            return _published(vocabulary, pattern)
-        if name.startswith(PREFIX):
-            from impls.formats import load
-
-            return load(hub_tokenizer_file(name), pattern=pattern)
-    path = Path(name_or_path)
-    if isinstance(name_or_path, str) and _is_plain(name):
-        trained = trained_model_path(name)
-        if trained.is_file():
-            path = trained
-        elif not os.path.lexists(path):
-            raise _unknown(name)
-    if not path.exists():
-        raise DataError(f"{path}: there is no such model file; {near_and_known(path.name, model_names())}")
     from impls.formats import load
 
-    return load(path, pattern=pattern)
+    source, name = _source(name_or_path), str(name_or_path)
+    if isinstance(source, Vocabulary):
+        is_folder = source.items[0].path != source.path
+        if is_folder:
+            ensure(source.items)
+        content = None if is_folder else read_item(source.items[0])
+        model = load(cache_folder() / source.path, pattern=pattern, content=content)
+        return model if source.normalization is None else model.with_(normalization=source.normalization)
+    if not name.strip() or (isinstance(name_or_path, str) and _is_plain(name) and not os.path.lexists(source)):
+        raise _unknown(name)
+    if not source.exists():
+        raise DataError(f"{source}: there is no such model file; {near_and_known(source.name, model_names())}")
+    return load(source, pattern=pattern)
+
+
+def _source(name_or_path: str | Path) -> Vocabulary | Path:
+    """Return the published vocabulary that a name means, or the file or folder, which need not exist."""
+    name = str(name_or_path)
+    if not isinstance(name_or_path, str):
+        return Path(name_or_path)
+    if (vocabulary := vocabulary_named(name)) is not None:
+        return vocabulary
+    if name.startswith(PREFIX):
+        return hub_tokenizer_file(name)
+    if _is_plain(name) and (trained := trained_model_path(name)).is_file():
+        return trained
+    return Path(name)
 
 
 def _unknown(name: str) -> UnknownName:
@@ -65,28 +71,10 @@ def _unknown(name: str) -> UnknownName:
 
 def model_file(name_or_path: str | Path) -> Path | None:
     """Return the file or folder that `load_model` reads a model from; None if it is not available."""
-    name = str(name_or_path)
-    if isinstance(name_or_path, str):
-        vocabulary = vocabulary_named(name)
-        if vocabulary is not None:
-            return cache_folder() / vocabulary.path if is_fetched(vocabulary.name) else None
-        if name.startswith(PREFIX):
-            return hub_tokenizer_file(name)
-        if _is_plain(name) and (trained := trained_model_path(name)).is_file():
-            return trained
-    return Path(name_or_path) if Path(name_or_path).exists() else None
-
-
-def _published(vocabulary: Vocabulary, pattern: str | Sequence[str] | None) -> Model:
-    from impls.formats import load
-
-    path = cache_folder() / vocabulary.path
-    if [item.path for item in vocabulary.items] == [vocabulary.path]:
-        model = load(path, pattern=pattern, content=read_item(vocabulary.items[0]))
-    else:
-        ensure(vocabulary.items)
-        model = load(path, pattern=pattern)
-    return model if vocabulary.normalization is None else model.with_(normalization=vocabulary.normalization)
+    source = _source(name_or_path)
+    if isinstance(source, Vocabulary):
+        return cache_folder() / source.path if is_fetched(source.name) else None
+    return source if source.exists() else None
 
 
 def _is_plain(name: str) -> bool:

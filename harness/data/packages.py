@@ -9,24 +9,24 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fnmatch
 import os
 import re
-import subprocess
 import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
-from typing import IO
+from subprocess import DEVNULL, PIPE, STDOUT, Popen, TimeoutExpired
+from typing import Any
 
 from harness.data.cache import cache_folder, disk_error, sha256_of
 from harness.data.catalogue import Package
 from harness.data.errors import DataError
 
 _SECONDS_BETWEEN_LOOKS = 0.1
-_SECONDS_TO_END = 5
 
 _NEUTRAL_BACKEND = """
 import email, pathlib, shutil, sys
@@ -43,42 +43,33 @@ __legacy__ = sys.modules[__name__]
 
 
 def download(package: Package, folder: Path, watch: Callable[[int], None]) -> Path:
-    """Download the file of `package` and verify its digest; `watch` is called with the bytes so far.
+    """Let pip download the file of `package` and verify its digest; `watch` is called with the bytes so far.
 
     Everything on disk stays below `folder`, which the caller removes. Raise `DataError`.
     """
-    target = folder / "target"
+    target, scratch, requirements = (folder / name for name in ("target", "scratch", "requirements.txt"))
     target.mkdir(parents=True)
-    options, environment = ["--dest", str(target), "--only-binary=:all:"], {}
+    scratch.mkdir()
+    requirements.write_text(f"{package.name}=={package.version} --hash=sha256:{package.sha256}\n", "utf-8")
+    how, environment = "--only-binary=:all:", _environment(scratch)
     if package.kind == "sdist":
-        options[-1] = "--no-build-isolation"
-        environment = {"PIP_USE_PEP517": "1", "PYTHONPATH": str(_neutral_backend(folder))}
-    _pip_download(package, options, folder, environment, lambda: watch(_bytes_below(folder)))
+        how = "--no-build-isolation"
+        environment |= {"PIP_USE_PEP517": "1", "PYTHONPATH": str(_neutral_backend(folder))}
+    arguments = [sys.executable, "-m", "pip", "download", "--no-deps", "--retries", "2", "--require-hashes", how]
+    arguments += ["--dest", str(target), "--requirement", str(requirements)]
+    status, output = run_pip(arguments, environment, lambda: watch(_bytes_below(folder)))
+    if status:
+        raise _failure(package, output)
     file = target / package.file
     if not file.is_file():
         raise DataError(
-            f"{package.file}: pip brought another file ({', '.join(p.name for p in target.iterdir()) or 'none'}); "
+            f"{package.file}: pip downloaded another file ({', '.join(p.name for p in target.iterdir()) or 'none'}); "
             "check pip's settings with `pip config list`"
         )
     got = sha256_of(file.read_bytes())
     if got != package.sha256:
-        file.unlink()
         raise _wrong_digest(package, got)
     return file
-
-
-def _pip_download(
-    package: Package, options: Sequence[str], folder: Path, environment: Mapping[str, str], look: Callable[[], None]
-) -> None:
-    """Let pip download the package alone, calling `look` meanwhile; raise `DataError` if it fails."""
-    scratch, requirements = folder / "scratch", folder / "requirements.txt"
-    scratch.mkdir(parents=True)
-    requirements.write_text(f"{package.name}=={package.version} --hash=sha256:{package.sha256}\n", "utf-8")
-    arguments = [sys.executable, "-m", "pip", "download", "--no-deps", "--retries", "2", "--require-hashes", *options]
-    arguments += ["--requirement", str(requirements)]
-    status, output = run_pip(arguments, _environment(scratch) | dict(environment), look)
-    if status:
-        raise _failure(package, output)
 
 
 def _environment(scratch: Path) -> dict[str, str]:
@@ -103,36 +94,24 @@ def run_pip(arguments: list[str], environment: dict[str, str], look: Callable[[]
 
     The output is kept in memory: on a full disk no file could hold the reason for a failure.
     """
-    with subprocess.Popen(
-        arguments,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    ) as process:
+    with Popen(arguments, env=environment, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT) as process:
         try:
             while True:
                 try:
                     output, _ = process.communicate(timeout=_SECONDS_BETWEEN_LOOKS)
                     return process.returncode, output.decode("utf-8", "replace")
-                except subprocess.TimeoutExpired:
+                except TimeoutExpired:
                     look()
         finally:
-            if process.poll() is None:
-                process.terminate()
-                try:
-                    process.wait(timeout=_SECONDS_TO_END)
-                except subprocess.TimeoutExpired:
-                    process.kill()
+            process.kill()
 
 
 def _bytes_below(folder: Path) -> int:
     """Return the size of the largest file below `folder`: the one being downloaded."""
     largest = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):  # removed in the meantime
-                largest = max(largest, Path(place, name).stat().st_size)
+    with contextlib.suppress(OSError):  # one was removed in the meantime
+        for file in folder.rglob("*"):
+            largest = max(largest, file.stat().st_size)
     return largest
 
 
@@ -153,10 +132,10 @@ _FAILURES = {
     r"No module named pip": "this Python has no pip to download with; run `python -m ensurepip` first",
     **{
         pattern: f"the package index cannot be reached ({words}); check the network and `pip config list`, then run "
-        "`bpebench fetch` again: what is fetched already stays"
+        "`bpebench fetch` again: files fetched so far are kept"
         for pattern, words in _NO_NETWORK.items()
     },
-    r"from versions: none": "the package index that pip asks has nothing of that name; `pip config list` shows which "
+    r"from versions: none": "pip's package index has no package of that name; `pip config list` shows which "
     "it is, and whether pip is set to stay offline",
     r"No matching distribution|Could not find a version": "gone from the package index, or not for Python "
     f"{sys.version_info.major}.{sys.version_info.minor}; a newer release of bpebench may name another version",
@@ -198,37 +177,28 @@ def members_of(package: Package, file: Path, patterns: Iterable[str]) -> dict[st
     contents: dict[str, bytes] = {}
     left = _MAX_UNPACKED_BYTES
     try:
-        for path, content in _members(package, file, patterns):
-            with content:
-                contents[path] = content.read(left + 1)
-            left -= len(contents[path])
-            if left < 0:
-                raise DataError(f"{package.file}: {path}: unpacks to more than {_MAX_UNPACKED_BYTES >> 20} MiB")
-    except DataError:
-        raise
+        for path, opened in _members(package, file):
+            if any(fnmatchcase(path, pattern) for pattern in patterns):
+                with opened() as content:
+                    contents[path] = content.read(left + 1)
+                left -= len(contents[path])
+                if left < 0:
+                    raise DataError(f"{package.file}: {path}: unpacks to more than {_MAX_UNPACKED_BYTES >> 20} MiB")
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, zlib.error, ValueError, RuntimeError) as error:
         raise DataError(f"{package.file}: cannot be opened: {error}") from None
     for pattern in patterns:
-        if not any(_matches(path, [pattern]) for path in contents):
+        if not any(fnmatchcase(path, pattern) for path in contents):
             raise DataError(f"{package.file}: holds no {pattern}")
     return contents
 
 
-def _members(package: Package, file: Path, patterns: list[str]) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield (path, opened file) of each file `patterns` match."""
+def _members(package: Package, file: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield the path of each file, and how to open it."""
     if package.kind == "wheel":
         with zipfile.ZipFile(file) as wheel:
-            for path in wheel.namelist():
-                if _matches(path, patterns):
-                    yield path, wheel.open(path)
+            yield from ((path, partial(wheel.open, path)) for path in wheel.namelist())
         return
     with tarfile.open(file) as archive:
         for member in archive:
-            path = member.name.partition("/")[2]
-            content = archive.extractfile(member) if member.isfile() and _matches(path, patterns) else None
-            if content is not None:
-                yield path, content
-
-
-def _matches(path: str, patterns: list[str]) -> bool:
-    return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
+            if member.isfile():
+                yield member.name.partition("/")[2], partial(archive.extractfile, member)

@@ -10,7 +10,8 @@ import gzip
 import html
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
 from harness.data.documents import distinct, join, pack, shuffle_key
@@ -26,8 +27,13 @@ def _only(members: Members) -> bytes:
     return content
 
 
-def _shuffled(documents: list[str]) -> dict[str, bytes]:
+def _shuffled(documents: Iterable[str]) -> dict[str, bytes]:
     return {"": b"".join(pack(sorted(documents, key=shuffle_key)))}
+
+
+def _joined(texts: Iterable[str], options: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return consecutive texts, each once, joined by newlines into documents of `options["document_bytes"]`."""
+    return _shuffled(join(distinct(texts), options["document_bytes"]))
 
 
 def wordnet(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
@@ -46,7 +52,7 @@ def wordnet(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
             texts += (" ".join(part.split()) for part in (element.text or "").split("|"))
         elif element.tag == "SYNSET":
             element.clear()
-    return _shuffled(list(join(distinct(texts), options["document_bytes"])))
+    return _joined(texts, options)
 
 
 def documentation(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
@@ -57,7 +63,7 @@ def documentation(members: Members, options: Mapping[str, Any]) -> dict[str, byt
     """
     fields = (field for path in sorted(members) for field in _fields(json.loads(gzip.decompress(members[path]))))
     texts = (" ".join(html.unescape(_TAG.sub(" ", field)).split()) for field in fields)
-    return _shuffled(list(join(distinct(texts), options["document_bytes"])))
+    return _joined(texts, options)
 
 
 _TAG = re.compile("<[^<>]*>")
@@ -116,7 +122,7 @@ def messages(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
         for key, text in _catalogue(members[path]).items()
         if _source_text(key) not in ("", text) and wanted.search(text)
     ]
-    return _shuffled(list(join(distinct(texts), options["document_bytes"])))
+    return _joined(texts, options)
 
 
 def _source_text(key: Any) -> str:
@@ -126,14 +132,13 @@ def _source_text(key: Any) -> str:
 
 
 def _new_in_every_language(keys: list[str], by_language: Mapping[str, Mapping[str, str]]) -> list[str]:
-    seen: dict[str, set[str]] = {language: set() for language in by_language}
+    seen: set[tuple[str, str]] = set()
     kept = []
     for key in keys:
-        if any(messages[key] in seen[language] for language, messages in by_language.items()):
-            continue
-        for language, messages in by_language.items():
-            seen[language].add(messages[key])
-        kept.append(key)
+        texts = {(language, messages[key]) for language, messages in by_language.items()}
+        if seen.isdisjoint(texts):
+            seen |= texts
+            kept.append(key)
     return kept
 
 
@@ -161,24 +166,15 @@ def as_is(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
 
 
 def gpt2_encoder(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
-    """Return the rank file equivalent to GPT-2's `encoder.json`."""
-    return {"": _rank_file(_gpt2_ranks(_only(members)))}
+    """Return the rank file equivalent to GPT-2's `encoder.json`.
 
-
-def gpt2_encoder_and_spaces(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
-    """Return p50k's rank file: GPT-2's, and runs of 2 to 25 spaces after `<|endoftext|>`."""
-    ranks = _gpt2_ranks(_only(members))
-    first = len(ranks) + 1
-    return {"": _rank_file(ranks | {b" " * n: first + n - 2 for n in range(2, 26)})}
-
-
-def _gpt2_ranks(content: bytes) -> dict[bytes, int]:
-    return {from_printable(text): i for text, i in json.loads(content).items() if text != "<|endoftext|>"}
-
-
-def _rank_file(ranks: dict[bytes, int]) -> bytes:
-    ordered = sorted(ranks.items(), key=lambda entry: entry[1])
-    return b"".join(b"%b %d\n" % (base64.b64encode(token), rank) for token, rank in ordered)
+    With `options["most_spaces"]`, runs of 2 to that many spaces follow after `<|endoftext|>`, as in p50k's.
+    """
+    entries = json.loads(_only(members)).items()
+    tokens = [from_printable(text) for text, _ in sorted(entries, key=itemgetter(1)) if text != "<|endoftext|>"]
+    ranks = {token: rank for rank, token in enumerate(tokens)}
+    ranks |= {b" " * n: len(tokens) + n - 1 for n in range(2, options.get("most_spaces", 0) + 1)}
+    return {"": b"".join(b"%b %d\n" % (base64.b64encode(token), rank) for token, rank in ranks.items())}
 
 
 READERS: dict[str, Reader] = {
@@ -189,6 +185,5 @@ READERS: dict[str, Reader] = {
     "messages": messages,
     "as-is": as_is,
     "gpt2-encoder": gpt2_encoder,
-    "gpt2-encoder-and-spaces": gpt2_encoder_and_spaces,
 }
 """Name in the tables -> reader."""

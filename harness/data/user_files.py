@@ -1,4 +1,4 @@
-"""The user's own files as documents, streamed: never more than a few are in memory; see `impls.core.text.files`."""
+"""The user's own files: which ones a name means. `impls.core.text.files` reads them as documents."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.data.errors import DataError
-from impls.core.errors import InvalidFile
 from impls.core.text.blocks import blocks_of, decoded, documents_of
-from impls.core.text.files import TextFile
 
 
 def matching_files(pattern: str) -> list[Path]:
@@ -23,9 +21,8 @@ def matching_files(pattern: str) -> list[Path]:
         raise DataError(f"{pattern}: a symbolic link to {path.readlink()}, which leads to no file")
     try:
         if path.is_dir():
-            paths = sorted(
-                file for file in path.rglob("*") if not any(p[0] == "." for p in file.relative_to(path).parts)
-            )
+            shown = (file for file in path.rglob("*") if not any(p[0] == "." for p in file.relative_to(path).parts))
+            paths = sorted(shown)
         elif path.exists():
             return [path]
         else:
@@ -38,18 +35,7 @@ def matching_files(pattern: str) -> list[Path]:
     return files
 
 
-def read_documents(file: Path) -> Iterator[str]:
-    """Yield the documents of one file. Raise `DataError` naming the invalid place."""
-    try:
-        yield from TextFile(file).texts()
-    except InvalidFile as error:
-        raise DataError(str(error)) from None
-
-
 def documents_in(content: bytes, name: str) -> Iterator[str]:
-    """Yield the documents of a text held in memory. Raise `DataError` naming the invalid byte."""
-    try:
-        for offset, block in blocks_of(io.BytesIO(content), name, 0, None, None, whole_lines=False):
-            yield from documents_of(decoded(block, name, offset), "paragraphs")
-    except InvalidFile as error:
-        raise DataError(str(error)) from None
+    """Yield the documents of a text held in memory. Raise `InvalidFile` naming the invalid byte."""
+    for offset, block in blocks_of(io.BytesIO(content), name, 0, None, None, whole_lines=False):
+        yield from documents_of(decoded(block, name, offset), "paragraphs")

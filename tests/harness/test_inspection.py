@@ -32,14 +32,14 @@ def test_a_vocabulary_is_recognised_in_every_format(ranked: Model, tmp_path: Pat
     for format in ("tiktoken", "tokenizer.json", "bpebench"):
         save(ranked, tmp_path / format / "x", format)
         found = inspect(tmp_path / format / "x")
-        assert (found.format, found.vocabulary) == (format, "cl100k_base")
+        assert (found.format, found.published_vocabulary) == (format, "cl100k_base")
 
 
 def test_a_pattern_that_the_vocabulary_is_not_used_with_is_a_finding(ranked: Model, tmp_path: Path) -> None:
     save(ranked, tmp_path / "right.json", "tokenizer.json")
-    assert inspect(tmp_path / "right.json").findings == ()
+    assert inspect(tmp_path / "right.json").findings == []
     save(ranked.with_(pattern="gpt2"), tmp_path / "x.json", "tokenizer.json")
-    assert inspect(tmp_path / "x.json").findings == ("pattern: gpt2, where cl100k_base is used with cl100k",)
+    assert inspect(tmp_path / "x.json").findings == ["pattern: gpt2, where cl100k_base is used with cl100k"]
 
 
 def test_irregular_merges_are_a_finding_and_what_was_assumed_is_noted(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_the_verb_shows_the_findings_and_ends_with_1_where_something_is_wrong(ra
 @pytest.mark.corpus
 def test_the_published_file_of_a_vocabulary_is_recognised(tmp_path: Path) -> None:
     found = inspect(rank_file("cl100k_base"))
-    assert (found.published_file, found.vocabulary, found.findings) == ("cl100k_base", "cl100k_base", ())
+    assert (found.published_file, found.published_vocabulary, found.findings) == ("cl100k_base", "cl100k_base", [])
     save(load_model("r50k_base"), tmp_path / "tokenizer.json", "tokenizer.json")
     found = inspect(tmp_path / "tokenizer.json")
-    assert (found.published_file, found.vocabulary, found.findings) == (None, "r50k_base", ())
+    assert (found.published_file, found.published_vocabulary, found.findings) == (None, "r50k_base", [])

@@ -90,7 +90,7 @@ def _corpus_table(name: str, package: str, member: str, documents: list[str]) ->
     return (
         f'[corpora.{name}]\ndescription = "d"\nlanguage = "x"\nlicence = "MIT"\npackage = "{package}"\n'
         f'reader = "files"\nsha256 = "{sha256(b"".join(pack(documents)))}"\nmembers = {{ "{member}" = "" }}\n'
-        f"n_bytes = {sum(len(text.encode()) for text in documents)}\nn_documents = {len(documents)}\n"
+        f"n_bytes = {sum(len(text.encode()) for text in documents)}\n"
     )
 
 

@@ -31,7 +31,7 @@ def test_what_is_fetched_is_there_without_a_network_afterwards(stand_in: Index) 
 def test_a_corpus_is_fetched_on_first_use_and_tells_of_it_on_standard_error(
     stand_in: Index, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert load_corpus("two").n_documents == 1
+    assert len(list(load_corpus("two").documents())) == 1
     assert stand_in.asked == ["second"]
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -97,7 +97,7 @@ def test_a_damaged_file_of_the_cache_is_fetched_again(stand_in: Index) -> None:
     file = stand_in.cache / "corpora" / "one.documents"
     whole = file.read_bytes()
     file.write_bytes(whole[:-1])
-    assert load_corpus("one").n_documents == 2
+    assert len(list(load_corpus("one").documents())) == 2
     assert file.read_bytes() == whole
     assert stand_in.asked == ["first", "first"]
 
@@ -139,6 +139,7 @@ def test_what_a_killed_fetch_left_is_removed_by_a_later_one(stand_in: Index) -> 
     for folder in (old, new):
         folder.mkdir(parents=True)
     os.utime(old, (0, 0))
+    (old.parent / "loop").symlink_to("loop")
     fetch(["one"])
     assert not old.exists()
     assert new.exists()

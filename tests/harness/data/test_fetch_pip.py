@@ -23,7 +23,7 @@ from harness.data import packages as packages_module
         ("NameResolutionError(…)\nERROR: No matching distribution found for first==1.0", "cannot be resolved"),
         ("ERROR: ReadTimeoutError: Read timed out.", "no answer in time"),
         ("ERROR: Could not find a version … (from versions: 0.9, 1.1)\nERROR: No matching distribution", "gone"),
-        ("ERROR: Could not find a version … (from versions: none)", "nothing of that name"),
+        ("ERROR: Could not find a version … (from versions: none)", "no package of that name"),
         ("ERROR: Could not install … [Errno 28] No space left on device", "the disk is full"),
         ("/usr/bin/python: No module named pip", "ensurepip"),
         (f"  Expected sha256 {'a' * 64}\n       Got        {'b' * 64}\n", f"got {'b' * 64}"),

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.data import DataError, load_corpus, load_model
-from impls.core.errors import UnknownName
+from impls.core.errors import InvalidFile, UnknownName
 
 _on_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -77,7 +77,7 @@ def test_invalid_utf8_names_the_file_and_the_byte(
     for mark, n_lines in ((b"", 0), (b"\xef\xbb\xbf", 0), (b"", 586), (b"\xef\xbb\xbf", 10_000)):
         before = mark + b'{"text": "a"}\n' * n_lines
         file = _written(tmp_path, before + content, name)
-        with pytest.raises(DataError) as caught:
+        with pytest.raises(InvalidFile) as caught:
             _documents(file)
         at = offset + len(before)
         assert str(caught.value) == f"{file}: not UTF-8 at byte {at} (0x{byte}); convert it to UTF-8 first"
@@ -107,7 +107,7 @@ def test_a_bad_json_line_is_named(tmp_path: Path, line: str, problem: str) -> No
     file = _written(tmp_path, f'{{"text": "a"}}\n\n{line}\n'.encode(), "bad.jsonl")
     documents = load_corpus(str(file)).documents()
     assert next(documents) == "a"
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(InvalidFile) as caught:
         next(documents)
     assert str(caught.value).startswith(f"{file}: {problem}")
 
