@@ -39,7 +39,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     rank: int | None = None
     """Rank of the merge; under the rule `concatenation`, the id of the result."""
     result: str = ""
-    result_id: int | None = None
+    result_id: int
     round: int = 0
     """For implementations that work in rounds: the round, from 1."""
     symbols: tuple[str, ...] = ()

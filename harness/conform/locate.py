@@ -14,7 +14,7 @@ from harness.common_prefix import common_prefix_length
 from harness.conform.client import TargetClient
 from harness.conform.reference import Answer, Reference, value_of
 from harness.conform.verdicts import Stage
-from harness.explain import Side, black_box, explain, side_of
+from harness.explain import Side, explain, side_of
 from harness.explain.text_stage import rewriting
 from harness.outcome import Outcome
 from harness.process.session import Failed
@@ -134,9 +134,9 @@ def _cut_by_a_wrapper(text: str, got: list[int], reference: Reference) -> str | 
 
 def _target_side(client: TargetClient, reference: Reference) -> Side:
     """Return the target as a black-box side of an explanation."""
-    return black_box(
-        "the target",
-        lambda text: value_of(client.ids(text)),
-        lambda ids: value_of(client.decode(ids)),
-        special_tokens=reference.model.whole_token_ids,
+    return Side(
+        name="the target",
+        encode=lambda text: value_of(client.ids(text)),
+        decode=lambda ids: value_of(client.decode(ids)),
+        whole_tokens=reference.model.whole_token_ids,
     )

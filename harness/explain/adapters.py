@@ -6,8 +6,9 @@ Anything else is a black box with `encode` and `decode`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,11 @@ import impls
 from harness.explain.algorithms import algorithm_of
 from harness.explain.library_sides import hugging_face_side, pieces_of, tiktoken_side
 from harness.explain.rules import merge_input_bytes
-from harness.explain.sides import Side, black_box
+from harness.explain.sides import Side
 from harness.failures import message_of
 from harness.targets import FORMS, NotLoadable, TargetSpec, is_target, load_object
 from harness.targets.published import published
-from impls.core.errors import UnknownName
-from impls.core.model.cuts import Cuts
 from impls.core.model.model import Model
-from impls.core.text.patterns import Splitter
 from impls.interface import SpecialSet, Tokenizer
 
 _EXPOSE_PIECES = ("tokenizers", "sentencepiece")
@@ -42,8 +40,6 @@ def side_of(target: object, name: str, *, allow_special: bool = False) -> Side:
     With `allow_special` special tokens in a text become their id, otherwise they are ordinary text, as far as the side
     supports either (tokenizers always parses them).
     """
-    if isinstance(target, Side):
-        return target
     if isinstance(target, Tokenizer):
         return _own(target, name, allow_special)
     module = type(target).__module__.partition(".")[0]
@@ -51,14 +47,14 @@ def side_of(target: object, name: str, *, allow_special: bool = False) -> Side:
         return tiktoken_side(target, name, allow_special)
     if module == "tokenizers" and hasattr(target, "pre_tokenizer"):
         return hugging_face_side(target, name)
-    found: Any = target
-    special = getattr(found, "special_tokens", None)
-    return black_box(
-        name,
-        lambda text: [int(i) for i in found.encode(text)],
-        lambda ids: str(found.decode(ids)),
-        token_bytes=found.token_bytes if callable(getattr(found, "token_bytes", None)) else None,
-        special_tokens=special if isinstance(special, Mapping) else {},
+    tokenizer: Any = target
+    special = getattr(tokenizer, "special_tokens", None)
+    return Side(
+        name=name,
+        encode=tokenizer.encode,
+        decode=lambda ids: str(tokenizer.decode(ids)),
+        token_bytes=tokenizer.token_bytes if callable(getattr(tokenizer, "token_bytes", None)) else None,
+        whole_tokens=special if isinstance(special, Mapping) else {},
     )
 
 
@@ -68,20 +64,18 @@ def load_side(spec: str, model: Model | None, *, allow_special: bool = False) ->
     A tokenizer.json is run by tokenizers, a SentencePiece model by sentencepiece, a rank file by tiktoken. Raises
     `NotLoadable`, or what loading a model raises.
     """
-    if spec in impls.names():
-        if model is None:
-            raise NotLoadable(f"{spec}: give the model to run with -m")
-        return side_of(impls.load(spec, model), spec, allow_special=allow_special)
     path = Path(spec)
-    if is_target(spec) and (path.suffix == ".py" or not path.is_file()):
+    if is_target(spec):
+        target = TargetSpec.parse(spec)
+        if target.kind == "file":
+            return _of_file(path, target.words[0], allow_special)
         side = side_of(load_object(spec, model), spec, allow_special=allow_special)
         return replace(side, whole_tokens=model.whole_token_ids) if model and not side.whole_tokens else side
-    if path.is_file():
-        return _of_file(path, allow_special)
     if os.sep in spec or path.suffix:
         raise NotLoadable(f"{spec}: there is no such file; give {FORMS}")
-    known = [*impls.names(), "module:object", "a Python file", "a model file", "cmd:COMMAND"]
-    raise UnknownName("implementation", spec, known)
+    if model is None:
+        raise NotLoadable(f"{spec}: give the model to run with -m")
+    return side_of(impls.load(spec, model), spec, allow_special=allow_special)
 
 
 def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
@@ -99,16 +93,16 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
         whole_tokens=model.whole_token_ids,
         model=model,
         normalize=model.normalize,
-        split=_pieces_by(model) if inner is None else pieces_of(inner, model.alphabet == "bytes"),
+        split=model.split if inner is None else partial(pieces_of, inner, model.alphabet == "bytes"),
     )
 
 
-def _of_file(path: Path, allow_special: bool) -> Side:
-    by = TargetSpec.parse(str(path)).words[0]
-    if by == "sentencepiece":
+def _of_file(path: Path, library: str, allow_special: bool) -> Side:
+    if library == "sentencepiece":
         return replace(_own(published(path), path.name, allow_special), about="sentencepiece.SentencePieceProcessor")
-    if by != "tokenizers":
-        return side_of(impls.load(by, Model.load(path)), f"{path.name} by {by}", allow_special=allow_special)
+    if library != "tokenizers":
+        model = Model.load(path)
+        return side_of(impls.load(library, model), f"{path.name} by {library}", allow_special=allow_special)
     import tokenizers
 
     try:  # by the library alone: it also reads what we refuse
@@ -117,21 +111,10 @@ def _of_file(path: Path, allow_special: bool) -> Side:
         raise NotLoadable(f"{path}: tokenizers does not read it: {message_of(error)[:200]}") from None
 
 
-def _pieces_by(model: Model) -> Callable[[str], list[str]]:
-    """Return a function from a normalised text to its pieces by the model's pattern and SentencePiece's rules."""
-    split = Splitter(model.pattern).split
-    if model.sentencepiece is None:
-        return split
-    cut = Cuts(model).cut
-    return lambda text: [part for piece in split(text) for part in cut(piece)]
-
-
 def _about_model(model: Model) -> str:
+    looked_up = model.merge_rule == "concatenation"
     listed = f"{len(model.merges):,} listed merges"
-    looked_up = "merges two tokens if their joined bytes are in the vocabulary"
-    about = [looked_up if model.merge_rule == "concatenation" else listed]
-    if model.ignore_merges:
-        about.append("whole pieces in the vocabulary are one token")
-    if model.normalization:
-        about.append(f"normalisation {model.normalization}")
+    about = ["merges two tokens if their joined bytes are in the vocabulary" if looked_up else listed]
+    about += ["whole pieces in the vocabulary are one token"] if model.ignore_merges else []
+    about += [f"normalisation {model.normalization}"] if model.normalization else []
     return "; ".join(about)

@@ -14,6 +14,7 @@ from harness.explain.rules import Rules
 from harness.explanations import Step
 from harness.printable import readable
 from impls.core.errors import UnknownSymbol
+from impls.core.model.merging import merged
 
 Algorithm = Literal["leftmost", "replay", "backtracking", "greedy"]
 ALGORITHMS: dict[Algorithm, str] = {
@@ -39,31 +40,29 @@ class Derived:
         """The ids before the first step, and after each."""
         self.steps: list[Step] = []
 
-    def record(self, action: str, index: int, made: int, **details: Any) -> None:
-        """Add a step whose result `made` is at position `index` of the ids."""
+    def join(
+        self, action: str, index: int, n_ids: int, result: int, ids: Sequence[int] | None = None, **details: Any
+    ) -> None:
+        """Add a step that replaces `n_ids` ids from `index` on by its result, or by `ids`."""
+        self.ids[index : index + n_ids] = [result] if ids is None else ids
         self.states.append(tuple(self.ids))
-        text = readable(self.rules.token(made))
+        text = readable(self.rules.token(result))
         self.steps.append(
             Step(
                 number=len(self.steps) + 1,
                 action=action,  # type: ignore[arg-type]
                 at=sum(len(self.rules.token(i)) for i in self.ids[:index]),
                 result=text,
-                result_id=made,
+                result_id=result,
                 symbols=self.rules.texts(self.ids),
                 **{"left": text, **details},
             )
         )
 
-    def join(self, action: str, index: int, n_ids: int, made: int, **details: Any) -> None:
-        """Replace `n_ids` ids from `index` on by `made`."""
-        self.ids[index : index + n_ids] = [made]
-        self.record(action, index, made, **details)
-
-    def merge(self, index: int, rank: int, made: int, round: int = 0) -> None:
+    def merge(self, index: int, rank: int, result: int, round: int = 0) -> None:
         """Merge the ids at `index` and `index + 1`."""
         left, right = self.rules.texts(self.ids[index : index + 2])
-        self.join("merge", index, 2, made, left=left, right=right, rank=rank, round=round)
+        self.join("merge", index, 2, result, left=left, right=right, rank=rank, round=round)
 
 
 def algorithm_of(implementation: str) -> Algorithm:
@@ -71,96 +70,76 @@ def algorithm_of(implementation: str) -> Algorithm:
     return _OTHERS.get(implementation, "leftmost")
 
 
-def derive(rules: Rules, piece: str, algorithm: Algorithm, *, look_up: bool = True) -> Derived:
-    """Return the steps from `piece` to its tokens. Raises `UnknownSymbol` as `Model.symbols` does.
-
-    Without `look_up`, a piece that is itself a token is merged even if its model would look it up at once.
-    """
+def derive(rules: Rules, piece: str, algorithm: Algorithm) -> Derived:
+    """Return the steps from `piece` to its tokens. Raises `UnknownSymbol` as `Model.symbols` does."""
     model = rules.model
-    whole: int | None
+    token: int | None
     if piece in model.user_defined_texts:
-        whole = model.id_by_token[piece.encode()]
-        derived, note = Derived(rules, [whole]), "a user-defined piece is found first"
+        token = model.id_by_token[piece.encode()]
+        derived, note = Derived(rules, [token]), "a user-defined piece is found first"
     else:
-        whole, derived = model.whole_piece(piece), Derived(rules, model.symbols(piece))
-        if algorithm == "greedy" or whole is None or not look_up:
+        token, derived = model.whole_piece(piece), Derived(rules, model.symbols(piece))
+        note = "ignore_merges is set" if model.ignore_merges else "joined bytes are looked up, the whole piece first"
+        if algorithm == "greedy" or token is None:
             _FUNCTIONS[algorithm](derived)
             return derived
-        if [whole] == derived.symbols:
+        if [token] == derived.symbols:
             return derived
-        first = "joined bytes are looked up, the whole piece first"
-        note = "ignore_merges is set" if model.ignore_merges else first
-    rank = model.ranks[whole] if model.merge_rule == "concatenation" else None
-    derived.join("whole piece", 0, len(derived.symbols), whole, left="", rank=rank, note=note)
+    rank = model.ranks[token] if model.merge_rule == "concatenation" else None
+    derived.join("whole piece", 0, len(derived.symbols), token, left="", rank=rank, note=note)
     return derived
 
 
 def derive_by_merging(rules: Rules, piece: str, algorithm: Algorithm) -> tuple[Derived, bool]:
     """Run `derive`; of a piece looked up at once return the merges that lead to it as well, if they do, and True."""
     derived = derive(rules, piece, algorithm)
-    if derived.steps and derived.steps[0].action == "whole piece":
-        merged = derive(rules, piece, algorithm, look_up=False)
-        if merged.ids == derived.ids:
-            return merged, True
+    if derived.steps and derived.steps[0].action == "whole piece" and len(derived.symbols) > 1:
+        by_merges = Derived(rules, derived.symbols)
+        _FUNCTIONS[algorithm](by_merges)
+        if by_merges.ids == derived.ids:
+            return by_merges, True
     return derived, False
 
 
-def attempt(rules: Rules, piece: str, algorithm: Algorithm) -> Derived | None:
-    """Run `derive`; return None for a piece that is too long or has a character without a symbol."""
+def steps_to(rules: Rules, piece: str, ids: Sequence[int] | None, algorithm: Algorithm) -> list[Step] | None:
+    """Return the steps of an algorithm if they end in `ids`.
+
+    None also for a piece that is too long or has a character without a symbol.
+    """
     try:
-        return derive(rules, piece, algorithm) if len(piece) <= MAX_SYMBOLS else None
+        derived = derive(rules, piece, algorithm) if len(piece) <= MAX_SYMBOLS else None
     except UnknownSymbol:
         return None
-
-
-def algorithm_that_gives(
-    rules: Rules, piece: str, ids: Sequence[int], first: Algorithm | None
-) -> tuple[Algorithm, Derived] | None:
-    """Return the algorithm, `first` tried first, whose steps end in `ids`, or None.
-
-    None also for a piece that is too long.
-    """
-    for algorithm in sorted(ALGORITHMS, key=lambda one: one != first):
-        found = attempt(rules, piece, algorithm)
-        if found is not None and found.ids == list(ids):
-            return algorithm, found
-    return None
+    return derived.steps if derived is not None and derived.ids == ids else None
 
 
 # --- merging ----------------------------------------------------------------------------------------------------------
 
 
-def _lowest_merge(rules: Rules, ids: Sequence[int]) -> tuple[int, int, int] | None:
-    """Return (rank, result, index) of the lowest-ranked merge, the leftmost of equal ranks; None without a merge."""
-    merges = ((found[0], at, found[1]) for at, pair in enumerate(pairwise(ids)) if (found := rules.merge(*pair)))
-    rank, at, made = min(merges, default=(-1, -1, -1))
-    return None if rank < 0 else (rank, made, at)
+def _merges(derived: Derived) -> list[tuple[int, int, int]]:
+    """Return (rank, result, index) of each two neighbours that merge."""
+    pairs = enumerate(pairwise(derived.ids))
+    return [(*merge, index) for index, pair in pairs if (merge := derived.rules.merge(*pair)) is not None]
 
 
 def _leftmost(derived: Derived) -> None:
-    while merge := _lowest_merge(derived.rules, derived.ids):
-        rank, made, at = merge
-        derived.merge(at, rank, made)
+    """Merge the pair of the lowest rank, the leftmost of equal ranks, until none merges."""
+    while merges := _merges(derived):
+        rank, result, index = min(merges)
+        derived.merge(index, rank, result)
 
 
 def _replay(derived: Derived) -> None:
     """Merge in rounds of one rank each, the lowest present that is higher than those before."""
-    rules = derived.rules
     done, round = -1, 0
-    while True:
-        merges = [rules.merge(*pair) for pair in pairwise(derived.ids)]
-        possible = [found for found in merges if found and found[0] > done]
-        if not possible:
-            return
-        rank, made = min(possible)
-        done, round = rank, round + 1
+    while merges := [merge for merge in _merges(derived) if merge[0] > done]:
+        done, result, _ = min(merges)
         # Only pairs present when the round begins, from left to right without overlap: a a a -> aa a.
-        index, before = 0, 0
-        while before < len(merges):
-            if merges[before] == (rank, made):
-                derived.merge(index, rank, made, round)
-                before += 1
-            index, before = index + 1, before + 1
+        round, n_merged, end = round + 1, 0, 0
+        for rank, _, index in merges:
+            if rank == done and index >= end:
+                derived.merge(index - n_merged, rank, result, round)
+                n_merged, end = n_merged + 1, index + 2
 
 
 # --- segmentation without merging -------------------------------------------------------------------------------------
@@ -171,9 +150,9 @@ def _longest(rules: Rules, symbols: list[int], start: int, limit: int) -> tuple[
     limit = min(limit, start + rules.longest_token_bytes)  # a symbol has at least one byte
     joined = b"".join(rules.token(i) for i in symbols[start:limit])
     for end in range(limit, start + 1, -1):
-        found = rules.model.id_by_token.get(joined)
-        if found is not None and rules.model.unknown_id not in symbols[start:end]:
-            return found, end
+        token = rules.model.id_by_token.get(joined)
+        if token is not None and rules.model.unknown_id not in symbols[start:end]:
+            return token, end
         joined = joined[: len(joined) - len(rules.token(symbols[end - 1]))]
     return symbols[start], start + 1
 
@@ -183,9 +162,9 @@ def _greedy(derived: Derived) -> None:
     rules, symbols = derived.rules, derived.symbols
     start = index = 0
     while start < len(symbols):
-        found, end = _longest(rules, symbols, start, len(symbols))
-        rank = found if rules.model.merge_rule == "concatenation" and end - start > 1 else None
-        derived.join("longest", index, end - start, found, rank=rank)
+        token, end = _longest(rules, symbols, start, len(symbols))
+        rank = token if rules.model.merge_rule == "concatenation" and end - start > 1 else None
+        derived.join("longest", index, end - start, token, rank=rank)
         start, index = end, index + 1
 
 
@@ -195,55 +174,34 @@ def _backtracking(derived: Derived) -> None:
     Source: van Antwerpen and Neubeck 2024, "So many tokens, so little time".
     """
     rules, symbols = derived.rules, derived.symbols
-    ends = [0]
-    dead_ends: set[int] = set()
-    limit = len(symbols)
+    ends, dead_ends, limit = [0], set[int](), len(symbols)
+    skipped: list[str] = []
     while ends[-1] < len(symbols):
-        start, taken = ends[-1], derived.ids[: len(ends) - 1]
-        skipped: list[str] = []
-        while limit > start:
-            found, end = _longest(rules, symbols, start, limit)
-            if end in dead_ends:
-                skipped.append(f"{readable(rules.token(found))} leads to a dead end")
-            elif taken and not _compatible(rules, taken[-1], found):
-                skipped.append(f"{readable(rules.token(found))} would have merged with the token before it")
-            else:
-                derived.join("take", len(taken), end - start, found, note="; ".join(skipped))
-                ends.append(end)
-                limit = len(symbols)
-                break
+        start, n_taken = ends[-1], len(ends) - 1
+        if limit > start:
+            token, end = _longest(rules, symbols, start, limit)
             limit = end - 1
+            if end in dead_ends:
+                skipped.append(f"{readable(rules.token(token))} leads to a dead end")
+            elif n_taken and not _compatible(rules, derived.ids[n_taken - 1], token):
+                skipped.append(f"{readable(rules.token(token))} would have merged with the token before it")
+            else:
+                derived.join("take", n_taken, end - start, token, note="; ".join(skipped))
+                ends.append(end)
+                limit, skipped = len(symbols), []
+        elif not n_taken:
+            derived.ids = []  # no derivation; an empty list shows the caller that it failed
+            return
         else:
-            if not taken:
-                derived.ids = []  # no derivation; an empty list shows the caller that it failed
-                return
-            dead_ends.add(start)
-            limit = ends.pop() - 1
-            derived.ids[len(taken) - 1 : len(taken)] = symbols[ends[-1] : start]
-            derived.record("back", len(taken) - 1, taken[-1], note="; ".join(skipped))
+            dead_ends.add(ends.pop())
+            before = derived.ids[n_taken - 1]
+            derived.join("back", n_taken - 1, 1, before, symbols[ends[-1] : start], note="; ".join(skipped))
+            limit, skipped = start - 1, []
 
 
 def _compatible(rules: Rules, left: int, right: int) -> bool:
     """Return whether byte pair encoding of the joined symbols of both tokens gives the same two tokens."""
-    ids = [*_symbols_of(rules, left), *_symbols_of(rules, right)]
-    while merge := _lowest_merge(rules, ids):
-        ids[merge[2] : merge[2] + 2] = [merge[1]]
-    return ids == [left, right]
-
-
-def _symbols_of(rules: Rules, i: int) -> list[int]:
-    model = rules.model
-    if i == model.unknown_id:
-        return [i]
-    token = rules.token(i)
-    if model.alphabet == "bytes":
-        return [model.id_by_token[bytes([byte])] for byte in token]
-    suffix = (model.end_of_word or "").encode()
-    ends = bool(suffix) and token.endswith(suffix) and token != suffix
-    parts = [character.encode() for character in (token.removesuffix(suffix) if ends else token).decode()]
-    if ends:
-        parts[-1] += suffix
-    return [model.id_by_token.get(part, -1) for part in parts]
+    return merged([*rules.spelling(left), *rules.spelling(right)], rules.merge)[0] == [left, right]
 
 
 _FUNCTIONS: dict[Algorithm, Callable[[Derived], None]] = {

@@ -29,40 +29,30 @@ def explain(a: Side, b: Side, text: str) -> Explanation:
     """Explain where `a` and `b` differ on `text`, stage by stage, with the evidence."""
     if a.name == b.name:
         a, b = replace(a, name=f"{a.name} (A)"), replace(b, name=f"{b.name} (B)")
-    one, two = observed(a, b, text)
-    found = first_difference(one, two)
-    explanation = Explanation(
-        text=readable(text), agree=found is None, a=summarise(one, two, found), b=summarise(two, one, found)
-    )
-    if found is None:
+    of_a, of_b = observe(a, text), observe(b, text)
+    for observation, other in ((of_a, of_b), (of_b, of_a)):
+        _share_vocabulary(observation, other)
+        resolve(observation, observation.side.whole_tokens or other.side.whole_tokens)
+    difference = first_difference(of_a, of_b)
+    summaries = [summarise(*sides, difference) for sides in ((of_a, of_b), (of_b, of_a))]
+    explanation = Explanation(text=readable(text), agree=difference is None, a=summaries[0], b=summaries[1])
+    if difference is None:
         explanation.what = "the ids are the same, and so is what they decode to"
-        if one.error is not None and two.error is not None:
+        if of_a.error is not None and of_b.error is not None:
             explanation.agree, explanation.what = None, "both refuse the text, so nothing was compared"
         return explanation
-    explanation.stage, explanation.what = found.stage, readable(found.what)
-    explanation.step, explanation.rank = found.step, found.rank
-    explanation.evidence = list(dict.fromkeys(map(readable, found.evidence)))
-    if found.byte is not None and one.sees_the_text:
-        explanation.where = one.character(found.byte)
+    explanation.stage, explanation.what = difference.stage, readable(difference.what)
+    explanation.step, explanation.rank = difference.step, difference.rank
+    explanation.evidence = list(dict.fromkeys(map(readable, difference.evidence)))
+    explanation.where = None if difference.byte is None else of_a.character(difference.byte)
     return explanation
-
-
-def observed(a: Side, b: Side, text: str) -> tuple[Observation, Observation]:
-    """Observe both sides; what one does not expose is taken from the other if their answers allow it."""
-    one, two = observe(a, text), observe(b, text)
-    whole = {**b.whole_tokens, **a.whole_tokens}
-    for observation, other in ((one, two), (two, one)):
-        _share_vocabulary(observation, other)
-        resolve(observation, observation.side.whole_tokens or whole)
-    return one, two
 
 
 def _share_vocabulary(observation: Observation, other: Observation) -> None:
     """Give a side that hides its vocabulary that of the other side, unless an id in use contradicts it."""
-    model, token_of = other.side.model, other.side.token_bytes
-    if observation.side.token_bytes is not None or model is None:
+    if observation.side.token_bytes is not None or other.side.model is None:
         return
-    token_of = token_of or merge_input_bytes(model).get
+    token_of = other.side.token_bytes or merge_input_bytes(other.side.model).get
     lent = [token_of(i) for i in observation.ids]
     if None not in lent and all(own in (None, token) for own, token in zip(observation.tokens, lent, strict=True)):
         observation.tokens = lent
@@ -76,9 +66,9 @@ def first_difference(a: Observation, b: Observation) -> StageDifference | None:
     """Return the first difference of two observations; None if the sides agree, or both refuse the text."""
     if (a.error or b.error) is not None:
         return _failure(a, b)
-    for one in (a, b):
-        if one.again is not None:
-            what = f"{one.name} gives {_shown(one.ids)} when asked first, then {_shown(one.again)}"
+    for side in (a, b):
+        if side.again is not None:
+            what = f"{side.name} gives {_shown(side.ids)} when asked first, then {_shown(side.again)}"
             return StageDifference("determinism", what)
     if a.ids == b.ids:
         return _decoding(a, b)
@@ -93,44 +83,44 @@ def _shown(ids: list[int]) -> str:
 def _failure(a: Observation, b: Observation) -> StageDifference | None:
     if a.error is not None and b.error is not None and a.again is b.again is None:
         return None
-    shown = [f"{one.name} " + (f"raises {one.error}" if one.error else f"gives {len(one.ids)} ids") for one in (a, b)]
-    return StageDifference("failure", "; ".join(shown))
+    done = [f"raises {side.error}" if side.error else f"gives {len(side.ids)} ids" for side in (a, b)]
+    return StageDifference("failure", f"{a.name} {done[0]}; {b.name} {done[1]}")
 
 
 def _decoding(a: Observation, b: Observation) -> StageDifference | None:
     texts = decoded(a), decoded(b)
     if texts[0] == texts[1]:
         return None
-    shown = [f"{one.name} decodes them to {quoted(text)}" for one, text in zip((a, b), texts, strict=True)]
+    shown = [f"{side.name} decodes them to {quoted(text)}" for side, text in zip((a, b), texts, strict=True)]
     return StageDifference("decode", f"the ids are the same; {'; '.join(shown)}")
 
 
 def _special_tokens(a: Observation, b: Observation) -> StageDifference | None:
-    if [(found.text, found.offset) for found in a.specials] == [(found.text, found.offset) for found in b.specials]:
+    places = [[(special.text, special.offset) for special in side.specials] for side in (a, b)]
+    if places[0] == places[1]:
         return None
-    shown = [f"{one.name} recognises {', '.join(map(str, one.specials)) or 'none'}" for one in (a, b)]
-    apart = set(map(str, a.specials)) ^ set(map(str, b.specials))
-    evidence = [f"the id of {one} is in the ids of one side only" for one in sorted(apart)[:3]]
-    first = min(special.offset for special in (*a.specials, *b.specials))
+    shown = [f"{side.name} recognises {', '.join(map(str, side.specials)) or 'none'}" for side in (a, b)]
+    apart = sorted(set(map(str, a.specials)) ^ set(map(str, b.specials)))
+    evidence = [f"the id of {special} is in the ids of one side only" for special in apart[:3]]
+    first = min(offset for _, offset in places[0] + places[1])
     return StageDifference("special tokens", "; ".join(shown), evidence=evidence, byte=len(a.text[:first].encode()))
 
 
 def _lost_beside_special(a: Observation, b: Observation) -> StageDifference | None:
     """Return the difference if one side drops the text right before or after a special token."""
-    for one, other in ((a, b), (b, a)):
-        segments = _segments(one)
-        for k, (segment, kept) in enumerate(zip(segments, _segments(other), strict=False)):
-            if segment == kept or len(segments) < 2:
-                continue
-            if k < len(segments) - 1 and kept.startswith(segment):
-                where, special, lost = "before", one.specials[k], kept[len(segment) :]
-            elif k > 0 and kept.endswith(segment):
-                where, special, lost = "after", one.specials[k - 1], kept[: len(kept) - len(segment)]
-            else:
-                break
-            text = quoted(lost.decode("utf-8", "replace"))
-            what = f"{one.name} leaves out {text} {where} {quoted(special.text)}"
-            return StageDifference("special tokens", what, byte=len(one.text[: special.offset].encode()))
+    pairs = list(zip(_segments(a), _segments(b), strict=False))
+    k = next((k for k, (of_a, of_b) in enumerate(pairs) if of_a != of_b), None)
+    if k is None:
+        return None
+    for side, segment, kept in ((a, *pairs[k]), (b, *pairs[k][::-1])):
+        if k < len(side.specials) and kept.startswith(segment):
+            where, special, lost = "before", side.specials[k], kept[len(segment) :]
+        elif k > 0 and kept.endswith(segment):
+            where, special, lost = "after", side.specials[k - 1], kept[: len(kept) - len(segment)]
+        else:
+            continue
+        what = f"{side.name} leaves out {quoted(lost.decode('utf-8', 'replace'))} {where} {quoted(special.text)}"
+        return StageDifference("special tokens", what, byte=len(side.text[: special.offset].encode()))
     return None
 
 
@@ -138,10 +128,9 @@ def _segments(observation: Observation) -> list[bytes]:
     """Return the bytes of the tokens between special tokens; an empty result if some are unknown."""
     if observation.seen is None or not observation.specials:
         return []
-    edges = [0]
-    for special in observation.specials:
-        edges += [observation.borders[special.index], observation.borders[special.index + 1]]
-    edges.append(len(observation.seen))
+    borders = observation.borders
+    inner = [borders[special.index + k] for special in observation.specials for k in (0, 1)]
+    edges = [0, *inner, len(observation.seen)]
     return [observation.seen[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
@@ -161,7 +150,7 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
         if len(model.symbols(piece)) > MAX_SYMBOLS:
             raise Unsupported("trace", f"the piece {piece[:20]!r}… has more than {MAX_SYMBOLS} symbols; give less text")
         derived, is_looked_up = derive_by_merging(rules, piece, algorithm)
-        its_ids = ids[n_derived : n_derived + len(derived.ids)]
+        expected = ids[n_derived : n_derived + len(derived.ids)]
         n_derived += len(derived.ids)
         pieces.append(
             TracedPiece(
@@ -170,7 +159,7 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
                 steps=tuple(derived.steps),
                 ids=tuple(derived.ids),
                 note="a token: looked up at once, not merged; merging leads to it as well" if is_looked_up else "",
-                reproduces=its_ids == derived.ids,
+                reproduces=expected == derived.ids,
             )
         )
     return Trace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,17 @@ from harness.explain.sides import Side
 from impls.core.errors import BPEError
 from impls.core.model.model import Model
 from impls.core.text.byte_alphabet import from_printable
-from impls.core.text.patterns import Splitter
 from impls.formats import load
 
 
 def tiktoken_side(encoding: Any, name: str, allow_special: bool) -> Side:
     """Return a side for a `tiktoken.Encoding`."""
     special: dict[str, int] = dict(encoding._special_tokens)
-    ranks: dict[bytes, int] = encoding._mergeable_ranks
-    by_id = {i: token for token, i in ranks.items()} | {i: text.encode() for text, i in special.items()}
-
-    model = _model_of_ranks(ranks, str(encoding._pat_str))
+    by_id = {i: token for token, i in encoding._mergeable_ranks.items()}
+    tokens = tuple(map(by_id.get, range(max(by_id, default=-1) + 1)))
+    model = _unless_refused(
+        partial(Model, tokens=tokens, pattern=(str(encoding._pat_str),), merge_rule="concatenation")
+    )
     return Side(
         name=name,
         encode=partial(encoding.encode, allowed_special="all" if allow_special else set(), disallowed_special=()),
@@ -32,29 +32,27 @@ def tiktoken_side(encoding: Any, name: str, allow_special: bool) -> Side:
         about=f"tiktoken.Encoding {encoding.name}",
         model=model,
         algorithm="leftmost",
-        split=None if model is None else Splitter(model.pattern).split,
-        token_bytes=by_id.get,
+        split=None if model is None else model.split,
+        token_bytes=(by_id | {i: text.encode() for text, i in special.items()}).get,
         whole_tokens=special,
     )
 
 
-def _model_of_ranks(ranks: Mapping[bytes, int], pattern: str) -> Model | None:
-    by_id = {i: token for token, i in ranks.items()}
+def _unless_refused(load: Callable[[], Model]) -> Model | None:
+    """Return the model; None if we refuse it, as a capturing pattern or a missing byte, which tiktoken accepts."""
     try:
-        tokens = tuple(map(by_id.get, range(max(by_id, default=-1) + 1)))
-        return Model(tokens=tokens, pattern=(pattern,), merge_rule="concatenation")
-    except BPEError:  # a capturing pattern or a missing byte, which tiktoken accepts
+        with warnings.catch_warnings(action="ignore"):
+            return load()
+    except BPEError:
         return None
 
 
 def hugging_face_side(tokenizer: Any, name: str) -> Side:
     """Return a side for a `tokenizers.Tokenizer`, which always recognises its special and added tokens."""
     document = json.loads(tokenizer.to_str())
-    byte_level = any(
-        step["type"] == "ByteLevel" for step in _steps([document.get("pre_tokenizer"), document.get("decoder")])
-    )
+    byte_level = '"ByteLevel"' in json.dumps([document.get("pre_tokenizer"), document.get("decoder")])
     added = {entry["content"]: entry["id"] for entry in document.get("added_tokens") or []}
-    model = _model_of_document(tokenizer.to_str())
+    model = _unless_refused(partial(load, Path("tokenizer.json"), content=tokenizer.to_str().encode()))
     normalizer = tokenizer.normalizer
     return Side(
         name=name,
@@ -64,37 +62,16 @@ def hugging_face_side(tokenizer: Any, name: str) -> Side:
         model=model,
         algorithm="leftmost",
         normalize=str if normalizer is None else lambda segment: str(normalizer.normalize_str(segment)),
-        split=pieces_of(tokenizer, byte_level),
+        split=partial(pieces_of, tokenizer, byte_level),
         split_by="reported",
         token_bytes=None if model is None else merge_input_bytes(model).get,
         whole_tokens=added,
     )
 
 
-def pieces_of(tokenizer: Any, byte_level: bool) -> Callable[[str], list[str]]:
-    """Return a function to the library's own pieces, its printable bytes mapped back."""
-
-    def split(segment: str) -> list[str]:
-        if tokenizer.pre_tokenizer is None:
-            return [segment] if segment else []
-        pieces = [piece for piece, _ in tokenizer.pre_tokenizer.pre_tokenize_str(segment)]
-        return [from_printable(piece).decode("utf-8", "replace") for piece in pieces] if byte_level else pieces
-
-    return split
-
-
-def _steps(step: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object with a type within a part of a tokenizer.json."""
-    if isinstance(step, dict) and "type" in step:
-        yield step
-    for inner in step.values() if isinstance(step, dict) else step if isinstance(step, list) else ():
-        yield from _steps(inner)
-
-
-def _model_of_document(document: str) -> Model | None:
-    """Return the model of a tokenizer.json as we read it; None if we refuse it."""
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            return load(Path("tokenizer.json"), content=document.encode())
-    except BPEError:
-        return None
+def pieces_of(tokenizer: Any, byte_level: bool, segment: str) -> list[str]:
+    """Return the library's own pieces, its printable bytes mapped back."""
+    if tokenizer.pre_tokenizer is None:
+        return [segment] if segment else []
+    pieces = [piece for piece, _ in tokenizer.pre_tokenizer.pre_tokenize_str(segment)]
+    return [from_printable(piece).decode("utf-8", "replace") for piece in pieces] if byte_level else pieces

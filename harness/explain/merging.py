@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 
-from harness.explain.algorithms import ALGORITHMS, Algorithm, algorithm_that_gives
+from harness.explain.algorithms import ALGORITHMS, Algorithm, steps_to
 from harness.explain.observations import Observation, Span, StageDifference
 from harness.explain.rules import Rules
 from harness.explanations import Step
@@ -16,12 +17,13 @@ class MergeDerivation:
     """How a side merges a piece, as far as known."""
 
     name: str
+    piece: bytes
     rules: Rules
-    algorithm: Algorithm | None
-    """None if no known algorithm gives its ids."""
-    steps: list[Step]
     ends: list[int]
     """The byte at which each of its tokens ends."""
+    algorithm: Algorithm | None = None
+    """None if no known algorithm gives its ids."""
+    steps: list[Step] = field(default_factory=list)
 
     def describe(self) -> str:
         """Name the algorithm that gives the side's ids."""
@@ -29,34 +31,32 @@ class MergeDerivation:
             return f"no known merge algorithm gives the ids of {self.name}"
         return f"the ids of {self.name} are what its merges give by this algorithm: {ALGORITHMS[self.algorithm]}"
 
-    def result(self, piece: bytes) -> str:
+    def result(self) -> str:
         """Name the tokens the side ends with."""
-        tokens = [quoted(piece[start:end]) for start, end in zip([0, *self.ends], self.ends, strict=False)]
-        return f"{self.name} has {' '.join(tokens)}"
+        return f"{self.name} has {' '.join(quoted(self.piece[start:end]) for start, end in pairwise([0, *self.ends]))}"
 
-    def lasting(self) -> list[tuple[Step, int]]:
-        """Return the steps that are not undone later, with the end in bytes of each result."""
-        found = []
+    def crossing(self, other: MergeDerivation) -> Step | None:
+        """Return the first step, of those not undone later, whose result crosses the end of a token of `other`."""
         for step in self.steps:
-            if step.action == "back" or step.result_id is None:
-                continue
             end = step.at + len(self.rules.token(step.result_id))
-            if step.action not in ("take", "longest") or end in self.ends:
-                found.append((step, end))
-        return found
+            is_kept = end in self.ends if step.action in ("take", "longest") else step.action != "back"
+            if is_kept and any(step.at < border < end for border in other.ends):
+                return step
+        return None
 
 
 def derivation(observation: Observation, other: Observation, span: Span) -> MergeDerivation | None:
     """Derive the ids of a piece in `observation`, by the merges of `other` if its own are unknown."""
-    rules = observation.side.rules or other.side.rules
-    ids = observation.ids_between(*span)
+    rules, ids = observation.side.rules or other.side.rules, observation.ids_between(*span)
     if rules is None or ids is None or observation.seen is None:
         return None
-    found = algorithm_that_gives(rules, observation.between(*span), ids, observation.side.algorithm)
     ends = [border - span[0] for border in observation.borders if span[0] < border <= span[1]]
-    if found is None:
-        return MergeDerivation(observation.name, rules, None, [], ends)
-    return MergeDerivation(observation.name, rules, found[0], found[1].steps, ends)
+    derived = MergeDerivation(observation.name, observation.seen[slice(*span)], rules, ends)
+    for algorithm in sorted(ALGORITHMS, key=lambda name: name != observation.side.algorithm):
+        if (steps := steps_to(rules, observation.piece(span), ids, algorithm)) is not None:
+            derived.algorithm, derived.steps = algorithm, steps
+            break
+    return derived
 
 
 def first_differing_step(a: Observation, b: Observation, span: Span) -> StageDifference | None:
@@ -64,33 +64,19 @@ def first_differing_step(a: Observation, b: Observation, span: Span) -> StageDif
 
     The stage is `vocabulary` if the other side has no such token.
     """
-    one, two = derivation(a, b, span), derivation(b, a, span)
-    if one is None or two is None or a.seen is None:
+    of_a, of_b = derivation(a, b, span), derivation(b, a, span)
+    if of_a is None or of_b is None:
         return None
-    piece = a.seen[slice(*span)]
-    evidence = [one.describe(), two.describe()]
-    found = StageDifference("merges", "", evidence)
-    crossings = _crossing(one, two), _crossing(two, one)
-    candidates = [(step.number, k, step) for k, step in enumerate(crossings) if step is not None]
-    if not candidates:
-        found.what = f"in the piece {quoted(piece)} {one.result(piece)}; {two.result(piece)}"
-        return found
-    number, k, step = min(candidates, key=lambda candidate: candidate[:2])
-    taker, other = (one, two) if k == 0 else (two, one)
-    found.step, found.rank = number, step.rank
-    found.what = f"in the piece {quoted(piece)}, step {number}: {taker.name} {_describe_step(step)}; "
-    result = taker.rules.token(step.result_id) if step.result_id is not None else b""
-    if other.rules is not taker.rules and result not in other.rules.model.id_by_token:
-        found.stage = "vocabulary"
-        found.what += f"{other.name} has no such token"
-    else:
-        found.what += other.result(piece)
-    return found
-
-
-def _crossing(side: MergeDerivation, other: MergeDerivation) -> Step | None:
-    """Return the first step of `side` whose result crosses the end of a token of `other`."""
-    return next((step for step, end in side.lasting() if any(step.at < border < end for border in other.ends)), None)
+    sides, piece = ((of_a, of_b), (of_b, of_a)), f"in the piece {quoted(of_a.piece)}"
+    evidence = [of_a.describe(), of_b.describe()]
+    crossings = [(step, side, other) for side, other in sides if (step := side.crossing(other)) is not None]
+    if not crossings:
+        return StageDifference("merges", f"{piece} {of_a.result()}; {of_b.result()}", evidence)
+    step, side, other = min(crossings, key=lambda crossing: crossing[0].number)
+    is_token = other.rules is side.rules or side.rules.token(step.result_id) in other.rules.model.id_by_token
+    what = f"{piece}, step {step.number}: {side.name} {_describe_step(step)}; "
+    what += other.result() if is_token else f"{other.name} has no such token"
+    return StageDifference("merges" if is_token else "vocabulary", what, evidence, step=step.number, rank=step.rank)
 
 
 def _describe_step(step: Step) -> str:

@@ -89,19 +89,14 @@ class Observation:
         """Return the text its tokens spell or, if one is unknown, what the side decodes its ids to."""
         return decoded(self) if self.seen is None else self.seen.decode("utf-8", "replace")
 
-    @property
-    def sees_the_text(self) -> bool:
-        """Return whether the merges see the text unchanged."""
-        return self.seen is not None and self.seen == self.text.encode()
+    def character(self, byte: int) -> int | None:
+        """Return the character of the text that holds the given byte; None unless the merges see the text unchanged."""
+        content = self.text.encode()
+        return len(content[:byte].decode("utf-8", "ignore")) if self.seen == content else None
 
-    def character(self, byte: int) -> int:
-        """Return the character of the text that holds the given byte; valid only if `sees_the_text`."""
-        return len(self.text.encode()[:byte].decode("utf-8", "ignore"))
-
-    def between(self, start: int, end: int | None = None) -> str:
-        """Return the bytes that the merges see between two offsets."""
-        assert self.seen is not None
-        return self.seen[start:end].decode("utf-8", "replace")
+    def piece(self, span: Span) -> str:
+        """Return the text of a piece as the merges see it."""
+        return (self.seen or b"")[slice(*span)].decode("utf-8", "replace")
 
     def piece_at(self, byte: int) -> Span | None:
         """Return (start, end) of the piece that holds this byte."""
@@ -112,10 +107,10 @@ class Observation:
 
     def ids_between(self, start: int, end: int) -> list[int] | None:
         """Return the ids of the tokens between two bytes; None if a token crosses one of them."""
-        places = {byte: index for index, byte in reversed(list(enumerate(self.borders)))}
-        if start not in places or end not in places:
+        borders = self.borders
+        if start not in borders or end not in borders:
             return None
-        return self.ids[places[start] : places[end]]
+        return self.ids[borders.index(start) : borders.index(end)]
 
     def crossed(self, byte: int) -> bytes | None:
         """Return the token that crosses this byte, or None where a token begins here."""
@@ -136,7 +131,7 @@ def _tried(call: Callable[[], T]) -> tuple[T | None, BaseException | None]:
 
 def ask(side: Side, text: str) -> tuple[list[int] | None, str | None]:
     """Return (ids, None) or (None, error) of encoding `text`."""
-    ids, error = _tried(lambda: list(side.encode(text)))
+    ids, error = _tried(lambda: [int(i) for i in side.encode(text)])
     return ids, None if error is None else describe(error)
 
 
@@ -173,24 +168,20 @@ def resolve(observation: Observation, whole_tokens: Mapping[str, int]) -> None:
         pieces = list(_declared_pieces(observation))
     except Exception:  # a pattern does not cover the text, or an engine gives up: pieces unknown
         return
-    declared = "".join(pieces)
-    as_seen = declared.encode() == observation.seen
-    observation.declared = declared
-    if side.split is None or not as_seen:
+    observation.declared = "".join(pieces)
+    if side.split is None or observation.declared.encode() != observation.seen:
         return
-    observation.cuts = [0, *accumulate(len(piece.encode()) for piece in pieces if piece)]
-    observation.pieces_from = side.split_by
-    if not set(observation.cuts) <= set(observation.borders):
-        # Tokens cross a cut: the side cuts elsewhere, whatever it declares.
-        observation.cuts, observation.pieces_from = None, "unknown"
+    cuts = [0, *accumulate(len(piece.encode()) for piece in pieces if piece)]
+    if set(cuts) <= set(observation.borders):  # else the side cuts elsewhere, whatever it declares
+        observation.cuts, observation.pieces_from = cuts, side.split_by
 
 
 def _specials(observation: Observation, text_of: Mapping[int, str]) -> Iterator[Special]:
     at = 0
     for index, i in enumerate(observation.ids):
-        if i in text_of and (found := observation.text.find(text_of[i], at)) >= 0:
-            yield Special(index, i, text_of[i], found)
-            at = found + len(text_of[i])
+        if i in text_of and (offset := observation.text.find(text_of[i], at)) >= 0:
+            yield Special(index, i, text_of[i], offset)
+            at = offset + len(text_of[i])
 
 
 def _declared_pieces(observation: Observation) -> Iterator[str]:

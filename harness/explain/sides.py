@@ -16,12 +16,12 @@ SplitBy = Literal["reported", "pattern"]
 
 @dataclass(kw_only=True)
 class Side:
-    """A tokenizer to probe (`encode`, `decode`), and what is known about it; None for anything unknown."""
+    """A tokenizer to ask (`encode`, `decode`), and what is known about it; None for anything unknown."""
 
     name: str
-    encode: Callable[[str], list[int]]
+    encode: Callable[[str], Sequence[int]]
     decode: Callable[[list[int]], str]
-    about: str = ""
+    about: str = "known by its answers only"
     model: Model | None = None
     """The model whose merges derive its ids."""
     algorithm: Algorithm | None = None
@@ -46,22 +46,3 @@ class Side:
             return self.token_bytes(i)
         text = self.decode([i])
         return None if not text or "\ufffd" in text else text.encode("utf-8", "surrogatepass")
-
-
-def black_box(
-    name: str,
-    encode: Callable[[str], Sequence[int]],
-    decode: Callable[[list[int]], str],
-    *,
-    token_bytes: Callable[[int], bytes | None] | None = None,
-    special_tokens: Mapping[str, int] | None = None,
-) -> Side:
-    """Return a side known only by `encode` and `decode`, and by the bytes of ids and special tokens it exposes."""
-    return Side(
-        name=name,
-        encode=lambda text: list(encode(text)),
-        decode=decode,
-        about="known by its answers only",
-        token_bytes=token_bytes,
-        whole_tokens=special_tokens or {},
-    )

@@ -21,7 +21,7 @@ _TOKENS_SHOWN = 400
 
 def summarise(observation: Observation, other: Observation, difference: StageDifference | None) -> SideSummary:
     """Summarise `observation`, to be shown beside `other`."""
-    found = SideSummary(
+    summary = SideSummary(
         name=observation.name,
         about=observation.side.about,
         error=observation.error,
@@ -29,44 +29,41 @@ def summarise(observation: Observation, other: Observation, difference: StageDif
         special=list(map(str, observation.specials)),
         decoded=None if observation.error is not None and not observation.ids else readable(decoded(observation)),
     )
-    if observation.seen is not None:
-        found.seen = readable(observation.seen)
-        change = rewriting(observation.text, observation.declared or observation.spelled)
-        found.rewriting = "" if change is None else change.what
     byte = None if difference is None else difference.byte
     if byte is not None and observation.pieces_from == "unknown" and other.cuts is not None and observation.borders:
         observation.cuts = sorted(set(other.cuts) & set(observation.borders))
-    _add_pieces(found, observation, byte)
-    if byte is not None:
-        _add_steps(found, observation, other, byte)
-    return found
+    if observation.seen is not None:
+        change = rewriting(observation.text, observation.declared or observation.spelled)
+        summary.seen, summary.rewriting = readable(observation.seen), "" if change is None else change.what
+        _add_pieces(summary, observation, observation.seen, byte)
+        if byte is not None:
+            _add_steps(summary, observation, other, byte)
+    return summary
 
 
-def _add_pieces(found: SideSummary, observation: Observation, byte: int | None) -> None:
-    if observation.seen is None:
-        return
-    found.pieces_from = observation.pieces_from
+def _add_pieces(summary: SideSummary, observation: Observation, seen: bytes, byte: int | None) -> None:
+    summary.pieces_from = observation.pieces_from
     cuts = observation.cuts or []
     if len(cuts) < 2:
-        cuts = [0, len(observation.seen)]
-    n_pieces = len(cuts) - 1
+        cuts = [0, len(seen)]
+    spans = list(pairwise(cuts))
     first, last = 0, 4 * _PIECES_AROUND
     if byte is not None:
-        at = min(max(0, bisect_right(cuts, byte) - 1), n_pieces - 1)
+        at = min(max(0, bisect_right(cuts, byte) - 1), len(spans) - 1)
         first, last = max(0, at - _PIECES_AROUND), at + _PIECES_AROUND + 1
     special_starts = {observation.borders[special.index] for special in observation.specials}
-    found.pieces = [
+    summary.pieces = [
         Piece(
-            text=readable(observation.seen[start:end]),
+            text=readable(seen[start:end]),
             start=start,
             end=end,
             tokens=_tokens(observation, start, end),
             special=start in special_starts,
             differs=byte is not None and start <= byte < end,
         )
-        for start, end in list(pairwise(cuts))[first:last]
+        for start, end in spans[first:last]
     ]
-    found.pieces_left_out = n_pieces - len(found.pieces)
+    summary.pieces_left_out = len(spans) - len(summary.pieces)
 
 
 def _tokens(observation: Observation, start: int, end: int) -> tuple[Token, ...]:
@@ -78,15 +75,11 @@ def _tokens(observation: Observation, start: int, end: int) -> tuple[Token, ...]
     )
 
 
-def _add_steps(found: SideSummary, observation: Observation, other: Observation, byte: int) -> None:
-    span = observation.piece_at(byte)
-    if span is None and observation.cuts is None and other.cuts is not None:
-        span = other.piece_at(byte)
-    if span is None or observation.seen is None or span[1] - span[0] > _LONGEST_PIECE:
-        return
-    derived = derivation(observation, other, span)
+def _add_steps(summary: SideSummary, observation: Observation, other: Observation, byte: int) -> None:
+    span = (observation if observation.cuts is not None else other).piece_at(byte)
+    derived = None if span is None or span[1] - span[0] > _LONGEST_PIECE else derivation(observation, other, span)
     if derived is None:
         return
-    found.steps, found.steps_give_its_ids = derived.steps, derived.algorithm is not None
+    summary.steps, summary.steps_give_its_ids = derived.steps, derived.algorithm is not None
     none = "no known merge algorithm gives these ids"
-    found.way = none if derived.algorithm is None else ALGORITHMS[derived.algorithm]
+    summary.way = none if derived.algorithm is None else ALGORITHMS[derived.algorithm]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from itertools import product
 from typing import Literal, NamedTuple
@@ -25,6 +26,7 @@ class Rewriting(NamedTuple):
 
 _NORMAL_FORMS: tuple[Literal["NFC", "NFD", "NFKC", "NFKD"], ...] = ("NFC", "NFD", "NFKC", "NFKD")
 _FORMS: dict[str, Callable[[str], str]] = {
+    "": str,
     **{f"normalises it to {form}": partial(unicodedata.normalize, form) for form in _NORMAL_FORMS},
     "lower-cases it": str.lower,
     "upper-cases it": str.upper,
@@ -34,6 +36,7 @@ _FORMS: dict[str, Callable[[str], str]] = {
     "converts line ends to line feeds": lambda text: text.replace("\r\n", "\n").replace("\r", "\n"),
 }
 _SPACED: dict[str, Callable[[str], str]] = {
+    "": str,
     "prepends a space": lambda text: " " + text,
     "replaces spaces by ▁": lambda text: text.replace(" ", "▁"),
     "replaces spaces by ▁ and prepends one": lambda text: "▁" + text.replace(" ", "▁"),
@@ -44,12 +47,9 @@ def rewriting(text: str, seen: str) -> Rewriting | None:
     """Return the rewriting that turns `text` into `seen`; None if they are equal."""
     if seen == text:
         return None
-    for what, form in [*_FORMS.items(), *_SPACED.items()]:
-        if form(text) == seen:
-            return Rewriting(what)
     for (what, form), (then, space) in product(_FORMS.items(), _SPACED.items()):
         if space(form(text)) == seen:
-            return Rewriting(f"{what}, {then}")
+            return Rewriting(", ".join(filter(None, (what, then))))
     dropped = _dropped(text, seen)
     if dropped is not None:
         shown = ", ".join(map(code_point, dict.fromkeys(dropped[:3])))
@@ -76,21 +76,20 @@ def normalisation(a: Observation, b: Observation) -> StageDifference | None:
         return None
     if a.declared is not None and a.declared == b.declared:
         return _lost_symbols(a, b)
-    texts = [one.spelled if one.declared is None else one.declared for one in (a, b)]
+    texts = [side.spelled if side.declared is None else side.declared for side in (a, b)]
     if texts[0] == texts[1]:
         return None
     shown, dropping, spelling = [], [], []
-    for one, text in zip((a, b), texts, strict=True):
-        change = rewriting(a.text, text)
+    for observation, seen in zip((a, b), texts, strict=True):
+        name, text, normalize = observation.name, observation.text, observation.side.normalize
+        change = rewriting(text, seen)
         if change is None:
-            shown.append(f"{one.name} leaves the text as it is")
+            shown.append(f"{name} leaves the text as it is")
             continue
-        shown.append(f"{one.name} {change.what}")
-        spelling.append(f"the tokens of {one.name} spell {_escaped(text)}, the text is {_escaped(a.text)}")
-        normalize = one.side.normalize
-        if change.dropped and (normalize is None or normalize(one.text) == one.text):
-            dropped = quoted(change.dropped)
-            dropping.append(f"{one.name} does not rewrite the text, yet {dropped} is in none of its pieces")
+        shown.append(f"{name} {change.what}")
+        spelling.append(f"the tokens of {name} spell {_escaped(seen)}, the text is {_escaped(text)}")
+        if change.dropped and (normalize is None or normalize(text) == text):
+            dropping.append(f"{name} does not rewrite the text, yet {quoted(change.dropped)} is in none of its pieces")
     what = "; ".join(shown)
     byte = len(texts[0][: common_prefix_length(*texts)].encode("utf-8", "surrogatepass"))
     if dropping and a.declared is not None and b.declared is not None:
@@ -105,7 +104,7 @@ def _escaped(text: str) -> str:
 
 def _lost_symbols(a: Observation, b: Observation) -> StageDifference:
     """Return the difference if both should see the same text but the tokens of one do not spell it."""
-    wrong = next(one for one in (a, b) if one.seen is None or one.spelled != one.declared)
+    wrong = next(side for side in (a, b) if side.seen is None or side.spelled != side.declared)
     name, declared, model = wrong.name, wrong.declared or "", wrong.side.model
     if model is not None and model.unknown_id in wrong.ids:
         what = f"{name} has no token for a symbol of the text and gives the unknown token for it"
@@ -121,15 +120,11 @@ def _lost_symbols(a: Observation, b: Observation) -> StageDifference:
         what = f"{name} {done}; the pattern it should have covers them"
         return StageDifference("pieces or merges", what, evidence, byte)
     lost = len(declared.encode()) - len(wrong.seen or b"")
-    what = (
-        f"the tokens of {name} do not spell the text: {plural(abs(lost), 'byte')} {'lost' if lost > 0 else 'too many'}"
-    )
-    return StageDifference("merges", what, evidence, byte)
+    off = f"{plural(abs(lost), 'byte')} {'lost' if lost > 0 else 'too many'}"
+    return StageDifference("merges", f"the tokens of {name} do not spell the text: {off}", evidence, byte)
 
 
 def _has_every_symbol(model: Model, text: str) -> bool:
-    try:
-        symbols = model.symbols(text)
-    except UnknownSymbol:
-        return False
-    return model.unknown_id not in symbols
+    with suppress(UnknownSymbol):
+        return model.unknown_id not in model.symbols(text)
+    return False

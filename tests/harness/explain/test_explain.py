@@ -16,7 +16,7 @@ import tiktoken
 import tokenizers
 
 import impls
-from harness.explain import Side, black_box, explain, side_of
+from harness.explain import Side, explain, side_of
 from harness.explain.algorithms import algorithm_of, derive
 from harness.explain.rules import Rules
 from harness.explanations import Explanation
@@ -47,7 +47,7 @@ def side(name: str, model: Model = MODEL, shown: str | None = None) -> Side:
 
 def hidden(encode: Encode, tokenizer: impls.Tokenizer = PRIORITY) -> Side:
     """What shows only its answers."""
-    return black_box("hidden", encode, tokenizer.decode)
+    return Side(name="hidden", encode=encode, decode=tokenizer.decode)
 
 
 def by_pattern(expression: str, tokenizer: impls.Tokenizer = PRIORITY) -> Side:
@@ -129,8 +129,10 @@ def test_other_ids_at_the_second_call_are_determinism() -> None:
 def test_each_stage_is_named_by_a_fault_planted_in_it(
     stage: str, encode: Any, decode: Any, text: str, said: str
 ) -> None:
-    box = black_box(
-        "hidden", lambda text: encode(PRIORITY, text), lambda ids: (decode or impls.Tokenizer.decode)(PRIORITY, ids)
+    box = Side(
+        name="hidden",
+        encode=lambda text: encode(PRIORITY, text),
+        decode=lambda ids: (decode or impls.Tokenizer.decode)(PRIORITY, ids),
     )
     found = explain(side("priority"), box, text)
     assert found.stage == stage
@@ -336,7 +338,7 @@ def test_one_id_for_different_bytes_is_a_difference_of_vocabularies() -> None:
         def decode(ids: list[int]) -> str:
             return b"".join(tables[name][i] for i in ids).decode()
 
-        return black_box(name, lambda text: answers[name], decode, token_bytes=tables[name].get)
+        return Side(name=name, encode=lambda text: answers[name], decode=decode, token_bytes=tables[name].get)
 
     explained = explain(side_by("A"), side_by("B"), "abc")
     assert (explained.stage, explained.what) == ("vocabulary", "the id 5 is ‘ab’ in A, ‘a’ in B")
