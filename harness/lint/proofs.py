@@ -14,7 +14,7 @@ automaton's subset of regular expressions (`impls.core.pattern.syntax`) refuses 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Literal
 
@@ -35,7 +35,7 @@ class Factors:
 
     def __init__(self, stages: Sequence[str]) -> None:
         kept = [stage for stage in stages if not stage.startswith(DROPS_MATCHES)]
-        self._automata = [found for stage in kept if (found := _automaton(stage)) is not None]
+        self._automata = [automaton for stage in kept if (automaton := _automaton(stage)) is not None]
         self._last = _automaton(stages[-1]) if stages and kept and kept[-1] == stages[-1] else None
 
     def can_hold(self, text: str) -> bool:
@@ -97,20 +97,20 @@ class _Automaton:
 
 def _reached(code: Sequence[tuple[int, int, int]], place: int) -> int:
     """Return the instructions that consume a character or match, reached from `place` without consuming one."""
-    seen, found, waiting = 0, 0, [place]
+    seen, reached, waiting = 0, 0, [place]
     while waiting:
-        one = waiting.pop()
-        if seen & 1 << one:
+        place = waiting.pop()
+        if seen & 1 << place:
             continue
-        seen |= 1 << one
-        operation, a, b = code[one]
+        seen |= 1 << place
+        operation, a, b = code[place]
         if operation in (TAKE, MATCH):
-            found |= 1 << one
+            reached |= 1 << place
         elif operation == ASSERT:
-            waiting.append(one + 1)
+            waiting.append(place + 1)
         else:
             waiting += (a, b) if operation == FORK else (a,)
-    return found
+    return reached
 
 
 _ENDS = 4096
@@ -134,12 +134,11 @@ class Proofs:
         self._looks_up = model.ignore_merges or (model.merge_rule == "concatenation" and model.sentencepiece is None)
         own = set() if model.sentencepiece is None else model.user_defined_texts
         self._cut_out = {text for text in model.added_tokens if text not in model.whole_token_flags} | own
-        self._ways: list[Callable[[int, bytes], tuple[Rule, str] | None]] = [self._by_bytes, self._by_rules]
-        self._ways += [self._by_merges, self._by_pattern]
 
     def of(self, i: int, token: bytes) -> tuple[Rule, str] | None:
         """Return which rule makes the token impossible, and how; None if there is no proof."""
-        return next((proof for way in self._ways if (proof := way(i, token)) is not None), None)
+        proof = self._by_bytes(i, token) or self._by_rules(i, token)
+        return proof or self._by_merges(i) or self._by_pattern(i, token)
 
     def _raw(self, i: int) -> bytes | None:
         """Return the token as merges see it; None for a byte of a character that is not a token."""
@@ -167,13 +166,12 @@ class Proofs:
             return None
         if model.normalization in _SETTLED_FORMS and (written := model.normalizer(text)) != text:
             return "normalization", f"{model.normalization} rewrites it to {quoted(written)}"
-        if i not in model.unmade_ids and (
-            inside := [one for one in self._cut_out if one in text or one.encode() in raw]
-        ):
+        inside = [part for part in self._cut_out if part in text or part.encode() in raw]
+        if inside and i not in model.unmade_ids:
             return "added token", f"{quoted(inside[0])} is cut out of the text first"
         return None
 
-    def _by_merges(self, i: int, token: bytes) -> tuple[Rule, str] | None:
+    def _by_merges(self, i: int) -> tuple[Rule, str] | None:
         model, raw = self._model, self._raw(i)
         if raw is None or i in model.unmade_ids:
             return None

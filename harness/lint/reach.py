@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -82,12 +82,12 @@ def reach(tokenizer: Tokenizer) -> Reach:
     texts = {i: text for i, token in tokens.items() if (text := text_of(token)) is not None}
     own = dict(zip(texts, search.encoded(list(texts.values())), strict=True))
     open_ones = [i for i in tokens if i not in own or own[i] != (i,)]
-    search.search({i: tokens[i] for i in open_ones}, search.few_contexts(), _FEW)
+    search.search({i: tokens[i] for i in open_ones}, islice(search.contexts(), 2), _FEW)
     proofs, left = Proofs(tokenizer.model), [i for i in open_ones if i not in search.found]
     proven = {i: proof for i in left if (proof := proofs.of(i, tokens[i])) is not None}
     unproven = {i: tokens[i] for i in left if i not in proven}
     search.search(unproven, [("", "")], _MANY)
-    search.search(unproven, search.all_contexts(), _FEW)
+    search.search(unproven, search.contexts(), _FEW)
     unreached = []
     for i in left:
         if i not in search.found:
@@ -100,22 +100,18 @@ def reach(tokenizer: Tokenizer) -> Reach:
 class _Search:
     """Encodes many texts, and looks for an id in each."""
 
-    found: dict[int, str]
-    """Id -> a text whose ids contain it."""
-    n_tried: Counter[int]
-    """Id -> the number of texts tried."""
-
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
+        self.found: dict[int, str] = {}
+        """Id -> a text whose ids contain it."""
+        self.n_tried: Counter[int] = Counter()
+        """Id -> the number of texts tried."""
         model = tokenizer.model
         has_all = model.alphabet == "bytes" or model.unknown_id is not None
         known = None if has_all else single_characters(model)
-        self._around = list(
-            _AROUND if known is None else dict.fromkeys([*filter(known.__contains__, _AROUND), *sorted(known)])
-        )
-        self._around = self._around[:_MOST_AROUND]
-        self._after = [*self._around, *(one for one in _AFTER if known is None or known.issuperset(one))]
-        self.found, self.n_tried = {}, Counter()
+        around = _AROUND if known is None else dict.fromkeys((*filter(known.__contains__, _AROUND), *sorted(known)))
+        self._around = list(around)[:_MOST_AROUND]
+        self._after = [*self._around, *(end for end in _AFTER if known is None or known.issuperset(end))]
 
     def encoded(self, texts: list[str]) -> list[tuple[int, ...] | None]:
         """Return the ids of each text, or None if it is refused."""
@@ -123,19 +119,15 @@ class _Search:
         listed = ids.tolist()
         return [tuple(listed[start:end]) or None for start, end in pairwise(offsets.tolist())]
 
-    def few_contexts(self) -> list[Context]:
-        """Return nothing around a token, and one rare character."""
-        rare = self._around[0] if self._around else ""
-        return [("", ""), (rare, rare)]
-
-    def all_contexts(self) -> Iterator[Context]:
-        """Yield what to put around a token: nothing, the same on both sides, on one side, then all pairs."""
+    def contexts(self) -> Iterator[Context]:
+        """Yield what to put around a token: nothing, the same on both sides (first a rare character), on one side, then
+        all pairs."""
         around, after = self._around, self._after
         yield ("", "")
-        yield from ((one, one) for one in around)
-        yield from ((one, "") for one in around)
-        yield from (("", one) for one in after)
-        yield from ((one, other) for one in around for other in after if one != other)
+        yield from ((before, before) for before in around)
+        yield from ((before, "") for before in around)
+        yield from product([""], after)
+        yield from (context for context in product(around, after) if context[0] != context[1])
 
     def search(self, tokens: Mapping[int, bytes], contexts: Iterable[Context], most: int) -> None:
         """Look for tokens in their text, or in up to `most` around a part of a character, in all of these contexts."""

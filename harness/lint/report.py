@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.lint import FINDINGS
@@ -27,10 +27,10 @@ class Health:
     def ids(self, finding: str) -> list[int]:
         """Return the tokens of a kind of finding; of a group of duplicates all but the first."""
         if finding == "unused-byte":
-            return [one.id for one in self.reach.unreached if one.is_unused_byte]
+            return [token.id for token in self.reach.unreached if token.is_unused_byte]
         if finding in ("unreachable", "unreached"):
-            unreached = [one for one in self.reach.unreached if not one.is_unused_byte]
-            return [one.id for one in unreached if one.proven == (finding == "unreachable")]
+            unreached = [token for token in self.reach.unreached if not token.is_unused_byte]
+            return [token.id for token in unreached if token.proven == (finding == "unreachable")]
         if finding == "partial":
             return [i for i, token in self.reach.tokens.items() if len(token) > 1 and text_of(token) is None]
         return [i for group in self.duplicates[finding.removeprefix("duplicate-")] for i in group[1:]]
@@ -45,18 +45,16 @@ class Health:
             "findings": {finding: len(self.ids(finding)) for finding in FINDINGS},
             "failed": self.failed(fail_on),
             "unreached": [
-                {"id": one.id, "token": readable(one.token), "proven": one.proven, "rule": one.rule, "why": one.why,
-                 "ids": None if one.ids is None else list(one.ids)}
-                for one in self.reach.unreached
+                asdict(unreached) | {"token": readable(unreached.token)} for unreached in self.reach.unreached
             ],
             "only_in_context": [
-                {"id": i, "token": readable(tokens[i]), "ids": list(found.ids), "text": found.text}
-                for i, found in self.reach.elsewhere.items()
-                if found.ids is not None
+                {"id": i, "token": readable(tokens[i]), "ids": elsewhere.ids, "text": elsewhere.text}
+                for i, elsewhere in self.reach.elsewhere.items()
+                if elsewhere.ids is not None
             ],
             "partial": self.ids("partial"),
-            "duplicates": {form: [list(group) for group in groups] for form, groups in self.duplicates.items()},
-        }  # fmt: skip
+            "duplicates": self.duplicates,
+        }
 
     def failed(self, fail_on: Sequence[str]) -> list[str]:
         """Return the kinds of `fail_on` that were found."""
@@ -65,9 +63,9 @@ class Health:
 
 def health(name: str, tokenizer: Tokenizer) -> Health:
     """Return the health of a tokenizer's vocabulary."""
-    found = reach(tokenizer)
+    reached = reach(tokenizer)
     forms: tuple[Form, ...] = ("NFC", "NFKC")
-    return Health(name, tokenizer, found, {form.lower(): duplicates(found.tokens, form) for form in forms})
+    return Health(name, tokenizer, reached, {form.lower(): duplicates(reached.tokens, form) for form in forms})
 
 
 def duplicates(tokens: Mapping[int, bytes], form: Form) -> list[tuple[int, ...]]:
@@ -77,13 +75,7 @@ def duplicates(tokens: Mapping[int, bytes], form: Form) -> list[tuple[int, ...]]
     [(1, 2)]
     """
     groups: dict[str, list[int]] = {}
-    ascii_ids: dict[str, int] = {}
     for i, token in tokens.items():
-        if token.isascii():
-            ascii_ids[token.decode()] = i
-        elif (text := text_of(token)) is not None:
+        if (text := text_of(token)) is not None:
             groups.setdefault(normal_form(form, text), []).append(i)
-    for text, ids in groups.items():
-        if text in ascii_ids:
-            ids.append(ascii_ids[text])
     return sorted(tuple(sorted(ids)) for ids in groups.values() if len(ids) > 1)
