@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_SURROGATES = range(0xD800, 0xE000)
-
 
 def printable(text: object) -> str:
     r"""Return `text` on one line, unprintable characters as backslash escapes.
@@ -19,13 +17,9 @@ def printable(text: object) -> str:
     'caf\u00e9\\n\\x1b[31m\\u202e'
     """
     shown = str(text)
-    return shown if shown.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in shown)
-
-
-def _escaped(character: str) -> str:
-    if ord(character) in _SURROGATES:
-        return f"\\u{ord(character):x}"
-    return character.encode("unicode_escape").decode()
+    if shown.isprintable():
+        return shown
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
 
 
 def printable_values(value: Any) -> Any:
@@ -45,7 +39,7 @@ def printable_json(document: str) -> str:
     >>> print(printable_json('{"name": "a\u202eb"}'))
     {"name": "a\u202eb"}
     """
-    return re.sub(r"[^\n\x20-\x7e]", lambda found: _escaped_json(found[0]), document)
+    return re.sub(r"[^\n\x20-\x7e]", lambda match: _escaped_json(match[0]), document)
 
 
 def _escaped_json(character: str) -> str:
@@ -74,10 +68,7 @@ def token_shown(token: bytes) -> str:
         return repr(token)
 
 
-_LONGEST_QUOTE = 60
-
-
-def quoted(text: str | bytes, at_most: int = _LONGEST_QUOTE) -> str:
+def quoted(text: str | bytes, at_most: int = 60) -> str:
     """Return `text` on one line in quotes; of a long one the beginning and the length."""
     shown = readable(text)
     written = printable(shown)

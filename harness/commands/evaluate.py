@@ -68,7 +68,7 @@ class Evaluate(Verb):
     def run(self) -> None:
         """Count, print and write."""
         from harness.evaluate import output
-        from harness.evaluate.run import EvaluationPlan, evaluate
+        from harness.evaluate.run import evaluate
         from harness.progress import progress
 
         options.ensure(self.models, "name at least one vocabulary with -m")
@@ -81,9 +81,9 @@ class Evaluate(Verb):
         self._check_parallel()
         prices = _given_prices(self.price, self.models)
         texts = self._texts()
-        plan = EvaluationPlan(self.models, texts, prices, _pivot(texts) if self._is_parallel else None)
+        pivot = _pivot(texts) if self._is_parallel else None
         with progress("evaluating", unit="bytes") as bar:
-            rows = evaluate(plan, bar)
+            rows = evaluate(self.models, texts, prices, pivot, bar)
         _warn_of_single_documents(rows)
         self.output_rows(list(map(output.cells, rows)), output.tables(rows))
 
@@ -106,7 +106,7 @@ class Evaluate(Verb):
         options.ensure_alone(self, "morphology", "models", "as_csv", "as_latex")
         with progress("comparing with morphs"):
             rows = compare_with_morphs(self.models, self.morphology)
-        self.output_rows(list(map(output.morphology_cells, rows)), output.morphology_tables(rows))
+        self.output_rows(rows, output.morphology_tables(rows))
 
     @property
     def _is_parallel(self) -> bool:

@@ -65,7 +65,7 @@ def one_implementation(help: str, default: str) -> Any:
 
 
 model_option = _option_of("harness.data.models:model_names", "NAME|FILE", "-m", "--model")
-morphology_option = _option_of("harness.evaluate.morphology:gold_names", "tr|he|ru|FILE", "--morphology")
+morphology_option = _option_of("harness.evaluate.morphology:gold_files", "tr|he|ru|FILE", "--morphology")
 extend_option = _option_of("harness.data.models:model_names", "NAME|FILE", "--extend")
 corpus_option = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "-c", "--corpus")
 held_out = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "--held-out")

@@ -93,14 +93,15 @@ def quantile(lengths: Counter[int], share: float) -> Figure:
 def json_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
     """Return cells with the value of each figure in its place, and `intervals`: [low, high] of those that have one."""
     figures = {name: cell for name, cell in cells.items() if isinstance(cell, Figure)}
-    bounds = {name: [one.low, one.high] for name, one in figures.items() if (one.low, one.high) != (None, None)}
-    return {**cells, **{name: one.value for name, one in figures.items()}, "intervals": bounds}
+    bounds = {name: [low, high] for name, (_, low, high) in figures.items() if (low, high) != (None, None)}
+    return {**cells, **{name: figure.value for name, figure in figures.items()}, "intervals": bounds}
 
 
 def plain_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
     """Return cells for CSV: a figure is followed by its `_low` and `_high`."""
     plain: dict[str, Any] = {}
     for name, cell in cells.items():
-        is_figure = isinstance(cell, Figure)
-        plain |= {name: cell.value, f"{name}_low": cell.low, f"{name}_high": cell.high} if is_figure else {name: cell}
+        plain[name] = cell
+        if isinstance(cell, Figure):
+            plain |= {name: cell.value, f"{name}_low": cell.low, f"{name}_high": cell.high}
     return plain

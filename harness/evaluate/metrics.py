@@ -39,15 +39,14 @@ class EvaluationRow:
     """Pivot, worst and best language, if the corpora are parallel."""
 
 
-def counts_of(text: TextTally, made: ModelTally) -> dict[str, int | None]:
+def counts_of(text: TextTally, tally: ModelTally) -> dict[str, int | None]:
     """Return the exact counts; words are None if the text is written without spaces."""
-    words = int(text.words.sum()) if writes_words_apart(text) else None
     return {
         "n_documents": text.n_documents,
         "n_bytes": int(text.bytes.sum()),
         "n_characters": int(text.characters.sum()),
-        "n_words": words,
-        "n_tokens": int(made.tokens.sum()),
+        "n_words": int(text.words.sum()) if writes_words_apart(text) else None,
+        "n_tokens": int(tally.tokens.sum()),
     }
 
 
@@ -56,7 +55,7 @@ def writes_words_apart(text: TextTally) -> bool:
     return text.n_unspaced < UNSPACED_SHARE * text.n_word_characters or not text.n_unspaced
 
 
-def figures_of(text: TextTally, made: ModelTally) -> dict[str, Figure]:
+def figures_of(text: TextTally, tally: ModelTally) -> dict[str, Figure]:
     """Return the figures of a model on a text.
 
     Rates are ratios of totals, not means over documents, of bytes b, characters c, words w, documents d, tokens t:
@@ -73,13 +72,13 @@ def figures_of(text: TextTally, made: ModelTally) -> dict[str, Figure]:
     none, n = Figure(None), text.n_documents
     spaced = writes_words_apart(text)
     return {
-        "bytes_per_token": ratio(text.bytes, made.tokens, n),
-        "characters_per_token": ratio(text.characters, made.tokens, n),
-        "tokens_per_document_mean": ratio(made.tokens, text.documents, n),
-        "tokens_per_document_median": quantile(made.lengths, 0.5),
-        "tokens_per_document_p95": quantile(made.lengths, 0.95),
-        "fertility": ratio(made.tokens, text.words, n) if spaced else none,
-        "continued_word_share": ratio(made.continued, made.words, n, is_share=True) if spaced else none,
+        "bytes_per_token": ratio(text.bytes, tally.tokens, n),
+        "characters_per_token": ratio(text.characters, tally.tokens, n),
+        "tokens_per_document_mean": ratio(tally.tokens, text.documents, n),
+        "tokens_per_document_median": quantile(tally.lengths, 0.5),
+        "tokens_per_document_p95": quantile(tally.lengths, 0.95),
+        "fertility": ratio(tally.tokens, text.words, n) if spaced else none,
+        "continued_word_share": ratio(tally.continued, tally.words, n, is_share=True) if spaced else none,
         "tokens_over_fewest": none,
         "premium": none,
     }

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from harness.measure.token_use import encode_each, fastest
 from impls import Tokenizer
 
 CONTEXTS = ("alone", "after a space")
-FIGURES = ("precision", "recall", "f1", "morph_score", "single_token_word_share", "cut_character_word_share")
 
 
 class Word(NamedTuple):
@@ -43,7 +42,6 @@ class Word(NamedTuple):
 class BorderAgreement(NamedTuple):
     """The agreement of a vocabulary's borders with those of a gold file, in one context."""
 
-    context: str
     n_words: int
     n_left_out: int
     """Words that their ids do not decode to."""
@@ -58,16 +56,11 @@ def gold_files() -> dict[str, Path]:
     return {file.stem: file for file in sorted((datasets_folder() / "samples" / "morphology").glob("*.tsv"))}
 
 
-def gold_names() -> list[str]:
-    """Return the languages of our own gold files."""
-    return list(gold_files())
-
-
 def read_gold(name: str) -> list[Word]:
     """Return the words of a gold file, named by language or path; raise `DataError` naming the invalid line."""
     file = gold_files().get(name, Path(name))
     if not file.is_file():
-        raise DataError(f"{name}: there is no such file; built in: {', '.join(gold_names())}")
+        raise DataError(f"{name}: there is no such file; built in: {', '.join(gold_files())}")
     words: dict[str, Word] = {}
     for number, content in enumerate(file.read_bytes().removeprefix(BOM_UTF8).splitlines(), 1):
         where = f"{file}: line {number}"
@@ -84,7 +77,7 @@ def read_gold(name: str) -> list[Word]:
         if not text or "".join(morphs) != text or not all(morphs):
             raise DataError(f"{where}: the morphs {cells[1]!r} do not make the word {text!r}")
         if text in words:
-            raise DataError(f"{where}: the word {text!r} is there twice")
+            raise DataError(f"{where}: the word {text!r} occurs twice")
         words[text] = Word(text, morphs)
     if not words:
         raise DataError(f"{file}: holds no words")
@@ -101,40 +94,35 @@ def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> Bord
     cuts = token_borders(tokenizer, words, context)
     kept = [(word, borders) for word, borders in zip(words, cuts, strict=True) if borders is not None]
     gold = np.array([len(word.borders) for word, _ in kept], np.int64)
-    made = np.array([len(borders) for _, borders in kept], np.int64)
+    cut = np.array([len(borders) for _, borders in kept], np.int64)
     shared = np.array([len(borders.intersection(word.borders)) for word, borders in kept], np.int64)
     inside = np.array([_cuts_a_character(word.text, borders) for word, borders in kept], np.int64)
-    ones = np.ones(len(kept), np.int64)
+    each = np.ones(len(kept), np.int64)
     first = [(word.borders[0] in borders, 1) for word, borders in kept if borders and word.borders]
     hits, judged = np.array(first, np.int64).reshape(-1, 2).T
-    values = (
-        _share(shared, made), _share(shared, gold), _share(2 * shared, made + gold), _share(hits, judged),
-        _share((made == 0).astype(np.int64), ones), _share(inside, ones),
-    )  # fmt: skip
-    figures = dict(zip(FIGURES, values, strict=True))
-    n_gold, n_made, n_shared = int(gold.sum()), int(made.sum()), int(shared.sum())
-    return BorderAgreement(context, len(kept), len(words) - len(kept), n_gold, n_made, n_shared, figures)
+    figures = {
+        "precision": _share(shared, cut),
+        "recall": _share(shared, gold),
+        "f1": _share(2 * shared, cut + gold),
+        "morph_score": _share(hits, judged),
+        "single_token_word_share": _share((cut == 0).astype(np.int64), each),
+        "cut_character_word_share": _share(inside, each),
+    }
+    n_gold, n_cut, n_shared = (int(numbers.sum()) for numbers in (gold, cut, shared))
+    return BorderAgreement(len(kept), len(words) - len(kept), n_gold, n_cut, n_shared, figures)
 
 
-class MorphologyRow(NamedTuple):
-    """The figures of one vocabulary on one gold file, in one context."""
-
-    model: str
-    tokenizer: Tokenizer
-    words: str
-    found: BorderAgreement
-
-
-def compare_with_morphs(models: Sequence[str], files: Sequence[str]) -> list[MorphologyRow]:
-    """Return a row for each gold file, context and model; raise `DataError` for an invalid file."""
+def compare_with_morphs(models: Sequence[str], files: Sequence[str]) -> list[dict[str, Any]]:
+    """Return a row of cells for each gold file, context and model; raise `DataError` for an invalid file."""
     words = {file: read_gold(file) for file in dict.fromkeys(files)}
     tokenizers = {name: fastest(load_model(name)) for name in dict.fromkeys(models)}
-    return [
-        MorphologyRow(name, tokenizer, file, agreement(tokenizer, words[file], context))
-        for file in words
-        for context in CONTEXTS
-        for name, tokenizer in tokenizers.items()
-    ]
+    rows = []
+    for file, context, (name, tokenizer) in product(words, CONTEXTS, tokenizers.items()):
+        counts = agreement(tokenizer, words[file], context)._asdict()
+        figures = counts.pop("figures")
+        row = {"model": name, "words": file, "context": context, "implementation": tokenizer.name}
+        rows.append(row | {"round_trip": tokenizer.model.round_trip} | counts | figures)
+    return rows
 
 
 def token_borders(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> list[set[int] | None]:

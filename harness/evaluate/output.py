@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from harness.evaluate.metrics import EvaluationRow
-from harness.evaluate.morphology import MorphologyRow
 from harness.printable import printable
 from harness.report.round_trips import named
 from harness.report.table import Table, grouped, table_of
@@ -38,8 +38,8 @@ def _corpus_table(rows: Sequence[EvaluationRow]) -> Table:
     first = rows[0]
     language = "" if first.language is None else f" ({printable(first.language)})"
     n_documents, n_bytes = first.counts["n_documents"] or 0, first.counts["n_bytes"] or 0
-    unknown = {key for key in ("fertility", "continued_word_share") if _is_unknown(rows, key)}
-    hidden = unknown | ({"cost"} if all(row.cost is None for row in rows) else set())
+    shown = {key for row in rows for key, figure in row.figures.items() if figure.value is not None}
+    hidden = {"fertility", "continued_word_share"} - shown | ({"cost"} if all(r.cost is None for r in rows) else set())
     return table_of(
         "evaluation",
         [_table_row(row) for row in rows],
@@ -49,10 +49,6 @@ def _corpus_table(rows: Sequence[EvaluationRow]) -> Table:
         cost="" if "cost" in hidden else " Cost in the currency of the price.",
         lossy=" A lossy vocabulary is not ranked: it keeps less of the text." if rows[-1].rank is None else "",
     )
-
-
-def _is_unknown(rows: Sequence[EvaluationRow], key: str) -> bool:
-    return all(row.figures[key].value is None for row in rows)
 
 
 def _table_row(row: EvaluationRow) -> dict[str, Any]:
@@ -103,7 +99,7 @@ def _compared(rows: Sequence[EvaluationRow]) -> Iterator[str]:
     (best, other), times = ranked[:2], ranked[1].figures["tokens_over_fewest"]
     if times.value is None or times.low is None or times.high is None:
         share = "" if times.value is None else f" ({percent(1 - 1 / times.value)} fewer)"
-        yield f"Of a single document it is not certain which takes fewer: {label(best)} or {label(other)}{share}"
+        yield f"A single document does not show which takes fewer: {label(best)} or {label(other)}{share}"
     elif times.low <= 1:
         yield f"{label(best)} and {label(other)} take about as many tokens (≈ {plus_minus(times)})"
     else:
@@ -112,30 +108,15 @@ def _compared(rows: Sequence[EvaluationRow]) -> Iterator[str]:
         yield f"{label(best)} takes {percent(fewer)} fewer tokens than {label(other)} ({bounds})"
 
 
-def morphology_cells(row: MorphologyRow) -> dict[str, Any]:
-    """Return the row by name, in the order of CSV."""
-    about = {"model": row.model, "words": row.words, "context": row.found.context}
-    about |= {"implementation": row.tokenizer.name, "round_trip": row.tokenizer.model.round_trip}
-    counts = {name: value for name, value in row.found._asdict().items() if name.startswith("n_")}
-    return about | counts | row.found.figures
-
-
-def morphology_tables(rows: Sequence[MorphologyRow]) -> Iterator[Table]:
+def morphology_tables(rows: Sequence[dict[str, Any]]) -> Iterator[Table]:
     """Yield a table for each gold file and context, the highest F1 first and lossy vocabularies last."""
-    for (file, context), some in grouped(rows, lambda row: (row.words, row.found.context)).items():
-        some.sort(key=lambda row: (_is_lossy(row), -(row.found.figures["f1"].value or 0)))
+    for (file, context), some in grouped(rows, itemgetter("words", "context")).items():
+        some.sort(key=lambda row: (row["round_trip"] == "lossy", -(row["f1"].value or 0)))
         lossy = " A lossy vocabulary comes last; the words it does not keep are left out of its figures."
         yield table_of(
             "morphology",
-            [
-                morphology_cells(row) | {"model": named(printable(row.model), row.tokenizer.model.round_trip)}
-                for row in some
-            ],
-            without=() if any(row.found.n_left_out for row in some) else ("n_left_out",),
+            [row | {"model": named(printable(row["model"]), row["round_trip"])} for row in some],
+            without=() if any(row["n_left_out"] for row in some) else ("n_left_out",),
             what=f"{printable(file)}: words {context}",
-            lossy=lossy if any(map(_is_lossy, some)) else "",
+            lossy=lossy if some[-1]["round_trip"] == "lossy" else "",
         )
-
-
-def _is_lossy(row: MorphologyRow) -> bool:
-    return row.tokenizer.model.round_trip == "lossy"

@@ -1,4 +1,4 @@
-"""Parallel text: the same documents in several languages, and what it shows about a vocabulary's fairness.
+"""Parallel text: the same documents in several languages.
 
 Parallel text is a corpus of the suite with a part per language, such parts named one by one, or the user's own files:
 one per language, of equal line count and named by the last part of the file's name that is not `txt` (`flores.tr`,
@@ -7,26 +7,14 @@ one per language, of equal line count and named by the last part of the file's n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from harness.data import DataError, load_corpus
 from harness.data.catalogue import real_corpora
 from harness.data.corpora import is_named
 from harness.data.user_files import matching_files
-from harness.evaluate.intervals import Figure, ratio
 from harness.evaluate.parallel_files import chosen_of, of_files, of_tsv
-from harness.evaluate.tally import ModelTally
 from harness.evaluate.texts import CountedText
-
-
-class Fairness(NamedTuple):
-    """What parallel text costs in several languages under one model."""
-
-    premiums: dict[str, Figure]
-    """Tokens of each language over those of the pivot language."""
-    worst: str
-    best: str
 
 
 def language_of(name: str) -> str | None:
@@ -57,9 +45,9 @@ def several(texts: list[CountedText], name: str) -> list[CountedText]:
     """Return `texts`; raise `DataError` unless they are of two languages or more."""
     languages = [text.language for text in texts]
     if len(texts) < 2:
-        raise DataError(f"{name}: is one language; parallel text needs two or more")
+        raise DataError(f"{name}: has one language; parallel text needs two or more")
     if again := [language for language in languages if languages.count(language) > 1]:
-        raise DataError(f"the language {again[0]!r} is there twice; name each file by its own")
+        raise DataError(f"the language {again[0]!r} occurs twice; name each file by its own language")
     return texts
 
 
@@ -69,39 +57,18 @@ def joined(text: CountedText) -> CountedText:
     Petrov et al. 2023 encode FLORES-200 this way, dev before devtest. With one length per language there is no
     interval.
     """
-
-    def documents() -> Iterator[str]:
-        yield " ".join(text.documents())
-
-    return text._replace(documents=documents)
+    return text._replace(documents=lambda: iter([" ".join(text.documents())]))
 
 
 def _of_corpora(names: Sequence[str], split: str | None, chosen: Sequence[str]) -> list[CountedText]:
     parts = []
     for name in names:
         known = real_corpora().get(name)
-        parts += [item.name for item in known.parts] if known is not None and len(known.parts) > 1 else [name]
+        parts += [name] if known is None else [item.name for item in known.parts]
     families = {part.partition("/")[0] for part in parts}
     family = real_corpora().get(families.pop()) if len(families) == 1 else None
-    if family is None or len(family.parts) < 2:
+    if family is None or family.mixed_of or len(family.parts) < 2:
         raise DataError(f"{', '.join(names)}: not parallel text; `parallel` is, and files of equal line count are")
-    languages = [part.partition("/")[2] for part in parts]
-    kept = chosen_of(languages, chosen)
-    named = zip(parts, languages, strict=True)
-    return [CountedText(part, one, load_corpus(part, split=split).documents) for part, one in named if one in kept]
-
-
-def fairness(tallies: Mapping[str, ModelTally], pivot: str) -> Fairness:
-    """Return the premiums of one model by language; documents are resampled in all languages at once.
-
-    The premium is the ratio of totals of tokens (Petrov et al. 2023, "Language Model Tokenizers Introduce Unfairness
-    Between Languages"); it reflects this text and its translators as much as the languages. Raise `DataError` if the
-    numbers of documents differ.
-    """
-    numbers = {language: found.n_documents for language, found in tallies.items()}
-    if len(set(numbers.values())) > 1:
-        raise DataError(f"not parallel: documents by language are {numbers}")
-    n = numbers[pivot]
-    premiums = {language: ratio(found.tokens, tallies[pivot].tokens, n) for language, found in tallies.items()}
-    totals = {language: int(found.tokens.sum()) for language, found in tallies.items()}
-    return Fairness(premiums, max(totals, key=totals.__getitem__), min(totals, key=totals.__getitem__))
+    named = [(part, part.partition("/")[2]) for part in parts]
+    kept = chosen_of([language for _, language in named], chosen)
+    return [CountedText(part, name, load_corpus(part, split=split).documents) for part, name in named if name in kept]

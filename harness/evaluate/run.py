@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 
 from harness.data import DataError, load_model
+from harness.evaluate.intervals import ratio
 from harness.evaluate.metrics import EvaluationRow, counts_of, figures_of, rank
-from harness.evaluate.parallel import fairness
 from harness.evaluate.tally import ModelTally, TextTally
 from harness.evaluate.texts import CountedText, Segmenter, batch_of, batches
 from harness.measure.token_use import TokenArray, fastest
@@ -18,36 +18,31 @@ _COUNTING_THREADS = 2
 """Counting threads besides the one that reads; a third gained nothing on two cores."""
 
 
-class EvaluationPlan(NamedTuple):
-    """What to evaluate: models on texts; `pivot` is a language of parallel texts."""
+def evaluate(
+    models: Sequence[str], texts: Sequence[CountedText], prices: Mapping[str, float], pivot: str | None, bar: Bar
+) -> list[EvaluationRow]:
+    """Return a row for each model and text; raise `DataError` for an empty text.
 
-    models: Sequence[str]
-    texts: Sequence[CountedText]
-    prices: Mapping[str, float]
-    """Model -> price of a million tokens."""
-    pivot: str | None = None
-
-
-def evaluate(plan: EvaluationPlan, bar: Bar) -> list[EvaluationRow]:
-    """Return a row for each model and text; raise `DataError` for an empty text."""
-    tokenizers = {name: fastest(load_model(name)) for name in plan.models}
-    token_bytes = {name: TokenArray(one.model.bytes_by_id()) for name, one in tokenizers.items()}
+    Prices are of a million tokens, by model; `pivot` is the language that others are compared with in parallel texts.
+    """
+    tokenizers = {name: fastest(load_model(name)) for name in models}
+    token_bytes = {name: TokenArray(tokenizer.model.bytes_by_id()) for name, tokenizer in tokenizers.items()}
     rows: list[EvaluationRow] = []
-    by_language: dict[str, dict[str, ModelTally]] = {name: {} for name in plan.models}
-    for text in plan.texts:
+    by_language: dict[str, dict[str, ModelTally]] = {name: {} for name in models}
+    for text in texts:
         of_text = TextTally()
-        of_models = {name: ModelTally(one, token_bytes[name]) for name, one in tokenizers.items()}
+        of_models = {name: ModelTally(tokenizer, token_bytes[name]) for name, tokenizer in tokenizers.items()}
         _tally(text, of_text, of_models, bar)
         if not of_text.n_documents:
             raise DataError(f"{text.name}: holds no text")
-        of_this = [_row(name, text, of_text, made, plan.prices.get(name)) for name, made in of_models.items()]
+        of_this = [_row(name, text, of_text, tally, prices.get(name)) for name, tally in of_models.items()]
         rank(of_this, of_models)
         rows += of_this
-        for name, made in of_models.items():
-            by_language[name][text.language or text.name] = made
-    if plan.pivot is not None:
-        _compare_languages(rows, by_language, plan.pivot)
-    rows.sort(key=lambda row: plan.models.index(row.model))
+        for name, tally in of_models.items():
+            by_language[name][text.language or text.name] = tally
+    if pivot is not None:
+        _compare_languages(rows, by_language, pivot)
+    rows.sort(key=lambda row: models.index(row.model))
     return rows
 
 
@@ -55,39 +50,42 @@ def _tally(text: CountedText, of_text: TextTally, of_models: dict[str, ModelTall
     """Tally a text by all models; the next batch is read while they count one, mostly without the interpreter lock."""
     segmenter = Segmenter()
     with ThreadPoolExecutor(_COUNTING_THREADS) as counting:
-        counted: list[Future[None]] = []
+        counted: Iterable[None] = ()
         for documents in batches(text.documents()):
             batch = batch_of(documents, segmenter)
             of_text.add(batch)
-            for one in counted:
-                one.result()
-            counted = [counting.submit(made.add, batch) for made in of_models.values()]
+            list(counted)
+            counted = counting.map(ModelTally.add, of_models.values(), repeat(batch))
             bar.advance(float(batch.n_bytes.sum()), text.name)
-        for one in counted:
-            one.result()
+        list(counted)
 
 
-def _row(name: str, text: CountedText, of_text: TextTally, made: ModelTally, price: float | None) -> EvaluationRow:
-    model = made.tokenizer.model
+def _row(name: str, text: CountedText, of_text: TextTally, tally: ModelTally, price: float | None) -> EvaluationRow:
+    model = tally.tokenizer.model
     return EvaluationRow(
         name,
         text.name,
         text.language,
-        made.tokenizer.name,
+        tally.tokenizer.name,
         model.vocab_size,
         model.round_trip,
-        counts_of(of_text, made),
-        figures_of(of_text, made),
-        cost=None if price is None else int(made.tokens.sum()) * price / 1e6,
+        counts_of(of_text, tally),
+        figures_of(of_text, tally),
+        cost=None if price is None else int(tally.tokens.sum()) * price / 1e6,
         price_per_million_tokens=price,
     )
 
 
 def _compare_languages(rows: list[EvaluationRow], tallies: dict[str, dict[str, ModelTally]], pivot: str) -> None:
-    """Add premiums, worst and best language, from tallies by model and language."""
-    for name, by_language in tallies.items():
-        found = fairness(by_language, pivot)
-        for row in rows:
-            if row.model == name:
-                row.figures["premium"] = found.premiums[row.language or row.corpus]
-                row.parallel = {"pivot": pivot, "worst_language": found.worst, "best_language": found.best}
+    """Add premiums, worst and best language, from tallies by model and language.
+
+    The premium is the ratio of totals of tokens (Petrov et al. 2023, "Language Model Tokenizers Introduce Unfairness
+    Between Languages"), documents resampled in all languages at once; it reflects this text and its translators as much
+    as the languages.
+    """
+    for row in rows:
+        tokens = {language: tally.tokens for language, tally in tallies[row.model].items()}
+        n_documents = row.counts["n_documents"] or 0
+        row.figures["premium"] = ratio(tokens[row.language or row.corpus], tokens[pivot], n_documents)
+        worst, best = (extreme(tokens, key=lambda language: tokens[language].sum()) for extreme in (max, min))
+        row.parallel = {"pivot": pivot, "worst_language": worst, "best_language": best}

@@ -9,10 +9,12 @@ intervals.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +27,7 @@ from harness.measure.token_use import fastest
 from harness.progress import Bar
 from harness.training.ends import why_short
 from harness.training.vocabulary_curve import vocabulary_curve
-from impls import Model, TrainingSpec
+from impls import TrainingSpec
 from impls.registry import learn
 
 N_BASE = 256
@@ -90,83 +92,96 @@ class SweepResult:
     """Sizes that a text could not reach, and why."""
 
 
-class _Reading:
-    """Documents that are counted as they are read."""
-
-    n_documents = n_bytes = 0
-
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
-
-    def __iter__(self) -> Iterator[str]:
-        self.n_documents = self.n_bytes = 0
-        for text in self._documents():
-            self.n_documents += 1
-            self.n_bytes += len(encoded(text))
-            yield text
-
-
-class _Counted(NamedTuple):
-    """A text counted under a vocabulary."""
-
-    vocab_size: int
-    round_trip: str
-    n_documents: int
-    bytes: np.ndarray
-    """UTF-8 bytes by group of documents (`intervals.by_group`)."""
-    tokens: np.ndarray
-
-
 def sweep(plan: SweepPlan, bar: Bar) -> SweepResult:
     """Learn and measure."""
-    found, sources = SweepResult(), list(product(plan.patterns, plan.shares))
+    measuring, sources = _Sweep(plan), list(product(plan.patterns, plan.shares))
     bar.total(len(sources) + len(plan.models))
-    published: dict[str, _Counted] = {}
+    published = []
     for name in plan.models:
-        model = load_model(name)
-        published[name] = _counted(model, plan.held_out)
+        published.append(measuring.published(name))
         bar.advance(1, name)
-    baseline = published[plan.models[0]].tokens if plan.models else None
     for pattern, share in sources:
         name = f"{pattern}, {100 * share:.3g} % of the text"
         bar.advance(0, name)
-        _learn_and_measure(plan, pattern, share, baseline, found)
+        measuring.learn(pattern, share)
         bar.advance(1, name)
-    found.rows += [_row(plan, counted, baseline, {"model": name}) for name, counted in published.items()]
-    return found
+    measuring.result.rows += published
+    return measuring.result
 
 
-def _learn_and_measure(
-    plan: SweepPlan, pattern: str, share: float, baseline: np.ndarray | None, found: SweepResult
-) -> None:
-    about = {"pattern": pattern, "text_share": share}
-    documents = _Reading(sample(plan.trained, share))
-    spec = TrainingSpec(vocab_size=plan.sizes[-1], pattern=pattern)
-    model = learn("compiled", documents, spec)
-    trained = {"n_trained_documents": documents.n_documents, "n_trained_bytes": documents.n_bytes}
-    if missed := [size for size in plan.sizes if size > model.vocab_size]:
-        why = why_short(model, spec, documents)
-        found.unreached.append({**about, "sizes": missed, "largest": model.vocab_size, "why": why})
-    sizes = [size for size in plan.sizes if size <= model.vocab_size]
-    if sizes:
-        counted = _measured(about, model, sizes, plan.held_out, found)
-        found.rows += [_row(plan, one, baseline, {**about, **trained}) for one in counted]
+class _Reading:
+    """Documents whose UTF-8 bytes are counted as they are read."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents, self.lengths = documents, array("q")
+
+    def __iter__(self) -> Iterator[str]:
+        self.lengths = array("q")
+        for text in self._documents():
+            self.lengths.append(len(encoded(text)))
+            yield text
 
 
-def _measured(
-    about: dict[str, Any], model: Model, sizes: Sequence[int], text: CountedText, found: SweepResult
-) -> list[_Counted]:
-    """Measure a text under the first merges of a model, at each size; add doublings to `found`."""
-    n_base = model.vocab_size - len(model.merges)
-    grid = sorted({*sizes, *_fixed_sizes(sizes[0], sizes[-1])})
-    curve = vocabulary_curve(model, text.documents(), [size - n_base for size in grid], GROUPS)
-    counted = [
-        _Counted(size, model.round_trip, curve.n_documents, curve.n_bytes, tokens)
-        for size, tokens in zip(grid, curve.n_tokens.T, strict=True)
-    ]
-    by_size = {one.vocab_size: one for one in counted}
-    found.doublings += [{**about, "held_out": text.name, **doubling} for doubling in _doubling(by_size)]
-    return [one for one in counted if one.vocab_size in sizes]
+class _Sweep:
+    """The text measured on, and the results so far."""
+
+    def __init__(self, plan: SweepPlan) -> None:
+        self.plan, self.result, self.held_out = plan, SweepResult(), _Reading(plan.held_out.documents)
+        self.baseline: np.ndarray | None = None
+        """Tokens under the first published vocabulary, by group of documents."""
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Return the bytes of the documents measured on, empty ones left out; known after a first pass over them."""
+        return np.array([n_bytes for n_bytes in self.held_out.lengths if n_bytes])
+
+    def published(self, name: str) -> SweepRow:
+        """Return the row of a published vocabulary."""
+        model = load_model(name)
+        tokenizer = fastest(model)
+        parts = map(partial(tokenizer.encode_ragged, disallowed_special=()), batches(self.held_out))
+        tokens = by_group(np.concatenate([np.diff(offsets) for _, offsets in parts]))
+        if self.baseline is None:
+            self.baseline = tokens
+        return self._row(tokens, model.vocab_size, model.round_trip, model=name)
+
+    def learn(self, pattern: str, share: float) -> None:
+        """Learn from a share of the text, and add a row for each size, doublings, and sizes that were not reached."""
+        plan, about = self.plan, {"pattern": pattern, "text_share": share}
+        documents = _Reading(sample(plan.trained, share))
+        spec = TrainingSpec(vocab_size=plan.sizes[-1], pattern=pattern)
+        model = learn("compiled", documents, spec)
+        if missed := [size for size in plan.sizes if size > model.vocab_size]:
+            why = why_short(model, spec, documents)
+            self.result.unreached.append({**about, "sizes": missed, "largest": model.vocab_size, "why": why})
+        sizes = [size for size in plan.sizes if size <= model.vocab_size]
+        if not sizes:
+            return
+        n_base = model.vocab_size - len(model.merges)
+        grid = sorted({*sizes, *_fixed_sizes(sizes[0], sizes[-1])})
+        curve = vocabulary_curve(model, self.held_out, [size - n_base for size in grid], GROUPS)
+        tokens = dict(zip(grid, curve.T, strict=True))
+        doublings = _doubling(tokens, len(self.lengths))
+        self.result.doublings += [{**about, "held_out": plan.held_out.name, **doubling} for doubling in doublings]
+        trained = {"n_trained_documents": len(documents.lengths), "n_trained_bytes": sum(documents.lengths)}
+        self.result.rows += [self._row(tokens[size], size, model.round_trip, **about, **trained) for size in sizes]
+
+    def _row(self, tokens: np.ndarray, vocab_size: int, round_trip: str, **about: Any) -> SweepRow:
+        plan, n = self.plan, len(self.lengths)
+        per_token = ratio(by_group(self.lengths), tokens, n)
+        return SweepRow(
+            **about,
+            held_out=plan.held_out.name,
+            vocab_size=vocab_size,
+            embedding_parameters=vocab_size * plan.width,
+            n_documents=n,
+            n_bytes=int(self.lengths.sum()),
+            n_tokens=int(tokens.sum()),
+            round_trip=round_trip,
+            bytes_per_token=per_token,
+            relative_tokens=Figure(None) if self.baseline is None else ratio(tokens, self.baseline, n),
+            cost_per_megabyte=None if plan.price is None or not per_token.value else plan.price / per_token.value,
+        )
 
 
 def _fixed_sizes(smallest: int, largest: int) -> list[int]:
@@ -175,45 +190,13 @@ def _fixed_sizes(smallest: int, largest: int) -> list[int]:
     return [size for n in range(23) for first in octave if smallest <= (size := first << n) <= largest]
 
 
-def _doubling(counted: Mapping[int, _Counted]) -> Iterator[dict[str, Any]]:
+def _doubling(tokens: Mapping[int, np.ndarray], n_documents: int) -> Iterator[dict[str, Any]]:
     """Yield the first doubling of a size that saves too little, else the last one; nothing without a doubling."""
-    sizes = [size for size in _fixed_sizes(min(counted), max(counted)) if 2 * size in counted]
+    sizes = [size for size in _fixed_sizes(min(tokens), max(tokens)) if 2 * size in tokens]
     for size in sizes:
-        few, many = counted[size], counted[2 * size]
-        left = ratio(many.tokens, few.tokens, few.n_documents)
-        is_too_little = left.value is not None and 1 - left.value < LEAST_SAVED
+        left = ratio(tokens[2 * size], tokens[size], n_documents)
+        saved, low, high = (None if share is None else 1 - share for share in (left.value, left.high, left.low))
+        is_too_little = saved is not None and saved < LEAST_SAVED
         if is_too_little or size == sizes[-1]:
-            low, high = (None if end is None else 1 - end for end in (left.high, left.low))
-            saved = None if left.value is None else 1 - left.value
             yield {"vocab_size": size, "too_little": is_too_little, "saved": saved, "low": low, "high": high}
             return
-
-
-def _counted(model: Model, text: CountedText) -> _Counted:
-    tokenizer, n_documents = fastest(model), 0
-    n_bytes, n_tokens = np.zeros((2, GROUPS), np.int64)
-    for documents in batches(text.documents()):
-        n_bytes += by_group([len(encoded(document)) for document in documents], n_documents)
-        offsets = tokenizer.encode_ragged(documents, disallowed_special=())[1]
-        n_tokens += by_group(np.diff(offsets), n_documents)
-        n_documents += len(documents)
-    return _Counted(model.vocab_size, model.round_trip, n_documents, n_bytes, n_tokens)
-
-
-def _row(plan: SweepPlan, counted: _Counted, baseline: np.ndarray | None, about: dict[str, Any]) -> SweepRow:
-    """Return the row of a text under a vocabulary, relative to the first published one."""
-    n = counted.n_documents
-    figure = ratio(counted.bytes, counted.tokens, n)
-    return SweepRow(
-        **about,
-        held_out=plan.held_out.name,
-        vocab_size=counted.vocab_size,
-        embedding_parameters=counted.vocab_size * plan.width,
-        n_documents=n,
-        n_bytes=int(counted.bytes.sum()),
-        n_tokens=int(counted.tokens.sum()),
-        round_trip=counted.round_trip,
-        bytes_per_token=figure,
-        relative_tokens=Figure(None) if baseline is None else ratio(counted.tokens, baseline, n),
-        cost_per_megabyte=None if plan.price is None or not figure.value else plan.price / figure.value,
-    )

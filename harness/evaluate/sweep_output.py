@@ -14,11 +14,11 @@ from harness.report.table import Table, table_of
 from harness.report.wording import percent
 from impls.core.errors import plural
 
-_FIGURES = ("bytes_per_token", "relative_tokens")
-CSV_COLUMNS = tuple(plain_cells({one.name: Figure(None) if one.name in _FIGURES else None for one in fields(SweepRow)}))
+_CELLS = {field.name: Figure(None) if field.type == "Figure" else None for field in fields(SweepRow)}
+CSV_COLUMNS = tuple(plain_cells(_CELLS))
 
 
-def about(plan: SweepPlan, found: SweepResult) -> dict[str, Any]:
+def about(plan: SweepPlan, result: SweepResult) -> dict[str, Any]:
     """Return what JSON says besides the rows."""
     return {
         "sizes": list(plan.sizes),
@@ -26,34 +26,32 @@ def about(plan: SweepPlan, found: SweepResult) -> dict[str, Any]:
         "price_per_million_tokens": plan.price,
         "baseline": plan.models[0] if plan.models else None,
         "least_saved": LEAST_SAVED,
-        "doublings": found.doublings,
-        "unreached": found.unreached,
+        "doublings": result.doublings,
+        "unreached": result.unreached,
     }
 
 
-def table(plan: SweepPlan, found: SweepResult) -> Table:
+def table(plan: SweepPlan, result: SweepResult) -> Table:
     """Return the table of sizes."""
-    one = found.rows[0] if found.rows else None
     shown = {"text_share": len(plan.shares) > 1, "relative_tokens": bool(plan.models)}
     shown["cost_per_megabyte"] = plan.price is not None
+    texts = (f"{printable(r.held_out)}: {plural(r.n_documents, 'document')}, {r.n_bytes:,} bytes" for r in result.rows)
     return table_of(
         "sweep",
-        [asdict(row) | {"vocabulary": _label(row)} for row in found.rows],
+        [asdict(row) | {"vocabulary": _label(row)} for row in result.rows],
         without=[key for key, is_shown in shown.items() if not is_shown],
-        what=""
-        if one is None
-        else f"{printable(one.held_out)}: {plural(one.n_documents, 'document')}, {one.n_bytes:,} bytes",
-        first=printable(plan.models[0]) if plan.models else "",
+        what=next(texts, ""),
+        first="".join(map(printable, plan.models[:1])),
     )
 
 
-def findings(plan: SweepPlan, found: SweepResult) -> Iterator[str]:
+def findings(plan: SweepPlan, result: SweepResult) -> Iterator[str]:
     """Yield the findings as sentences: against the first published vocabulary, doublings, sizes not reached."""
-    whole = [row for row in found.rows if row.model is None and row.text_share == plan.shares[-1]]
-    for pattern in dict.fromkeys(row.pattern for row in whole if plan.models):
-        yield against([row for row in whole if row.pattern == pattern], plan.models[0])
-    yield from map(doubled, found.doublings)
-    yield from map(missing_sizes, found.unreached)
+    learned = [row for row in result.rows if row.model is None and row.text_share == plan.shares[-1]]
+    for pattern in dict.fromkeys(row.pattern for row in learned if plan.models):
+        yield against([row for row in learned if row.pattern == pattern], plan.models[0])
+    yield from map(doubled, result.doublings)
+    yield from map(missing_sizes, result.unreached)
 
 
 def doubled(doubling: dict[str, Any]) -> str:
@@ -78,26 +76,21 @@ def against(rows: Sequence[SweepRow], baseline: str) -> str:
 
     `rows` are its sizes on one text, ascending. A size counts only if the interval excludes 1.
     """
-    first, last = rows[0], rows[-1]
-    than = f"tokens than {printable(baseline)} on {printable(last.held_out)}"
-    shares = {row.vocab_size: _share_of(row.relative_tokens, row.vocab_size) for row in rows}
+    last = rows[-1]
     fewer = [row for row in rows if row.relative_tokens.high is not None and row.relative_tokens.high < 1]
-    trained = f"trained here, {printable(last.pattern)}:"
-    if last.relative_tokens.high is None:
-        return (
-            f"{trained} of a single document it cannot be claimed which takes fewer {than}: {shares[last.vocab_size]}"
-        )
-    if not fewer:
-        sure = "is sure to take" if last.relative_tokens.low is not None and last.relative_tokens.low <= 1 else "takes"
-        return (
-            f"{trained} no size here {sure} fewer {than}: {shares[last.vocab_size]}; it was trained on "
-            f"{last.n_trained_bytes:,} bytes"
-        )
-    least = fewer[0]
-    or_more = " and more" if least is not last else ""
-    found = ", ".join(shares[size] for size in dict.fromkeys((least.vocab_size, last.vocab_size)))
-    smaller = "" if least is first else "; smaller ones here are too small for that"
-    return f"{trained} {least.vocab_size:,} ids{or_more} take fewer {than}: {found}{smaller}"
+    shown, note = [last], ""
+    if last.relative_tokens.low is None:
+        claim = "a single document does not show which size takes"
+    elif not fewer:
+        claim = f"no size here {'certainly takes' if last.relative_tokens.low <= 1 else 'takes'}"
+        note = f"; it was trained on {last.n_trained_bytes:,} bytes"
+    else:
+        shown = fewer[:1] if fewer[0] is last else [fewer[0], last]
+        claim = f"{fewer[0].vocab_size:,} ids {'take' if fewer[0] is last else 'and more take'}"
+        note = "" if fewer[0] is rows[0] else "; smaller ones do not"
+    shares = ", ".join(_share_of(row.relative_tokens, row.vocab_size) for row in shown)
+    than = f"tokens than {printable(baseline)} on {printable(last.held_out)}"
+    return f"trained here, {printable(last.pattern)}: {claim} fewer {than}: {shares}{note}"
 
 
 def _share_of(figure: Figure, size: int) -> str:
@@ -106,9 +99,8 @@ def _share_of(figure: Figure, size: int) -> str:
 
 
 def _label(row: SweepRow) -> str:
-    if row.model is None:
-        return f"trained here, {printable(row.pattern)}"
-    return named(printable(row.model), row.round_trip or "")
+    learned = f"trained here, {printable(row.pattern)}"
+    return learned if row.model is None else named(printable(row.model), row.round_trip)
 
 
 def _of(about: dict[str, Any]) -> str:

@@ -59,9 +59,7 @@ class ModelTally:
         first, n_tokens = self.n_documents, np.diff(offsets)
         self.n_documents += len(n_tokens)
         self.tokens += by_group(n_tokens, first)
-        self.lengths.update(
-            dict(zip(*(found.tolist() for found in np.unique(n_tokens, return_counts=True)), strict=True))
-        )
+        self.lengths.update(n_tokens.tolist())
         if self.has_borders:
             self._count_borders(ids, offsets, first, batch)
 
@@ -87,7 +85,7 @@ class ModelTally:
         self.continued += by_group(np.bincount(view.word_document[continued], minlength=len(n_bytes)), first)
 
     def _decoded(self, ids: np.ndarray, n_bytes: np.ndarray) -> Batch:
-        """Return the documents that ids decode to, of so many bytes; raise if one is not UTF-8."""
+        """Return the documents that ids decode to, `n_bytes` long each; raise if one is not UTF-8."""
         decoded = self._token_bytes.joined(ids)
         documents = [decoded[a:b].decode() for a, b in pairwise((0, *np.cumsum(n_bytes).tolist()))]
         return batch_of(documents, self._segmenter)

@@ -65,10 +65,9 @@ def _spans(part: str) -> Iterator[tuple[int, int]]:
     for boundary in _BOUNDARY.finditer(after_space):
         word = after_space[place : boundary.start()]
         place, begin = boundary.start(), byte
-        byte += len(word.encode("utf-8", "surrogatepass"))
+        byte += len(encoded(word))
         if _WORDLIKE.search(word):
-            bare = word.lstrip("'\u2019")
-            yield begin + len(word.encode("utf-8", "surrogatepass")) - len(bare.encode("utf-8", "surrogatepass")), byte
+            yield begin + len(encoded(word)) - len(encoded(word.lstrip("'\u2019"))), byte
 
 
 class _Parts(dict[str, int]):
@@ -82,21 +81,19 @@ class _Parts(dict[str, int]):
 
     def __missing__(self, part: str) -> int:
         number = self[part] = len(self)
-        found = spans(part)
-        for start, end in found:
+        words = spans(part)
+        for start, end in words:
             self.starts.append(start)
             self.ends.append(end)
         self.first.append(len(self.starts))
-        n_bytes, n_in_words = len(part), sum(end - start for start, end in found)
-        if part.isascii():
-            self.n_unspaced.append(0)
-        else:
-            content = part.encode("utf-8", "surrogatepass")
-            n_bytes = len(content)
-            n_in_words = sum(len(content[start:end].decode("utf-8", "surrogatepass")) for start, end in found)
-            self.n_unspaced.append(len(_UNSPACED.findall(part)))
+        n_bytes, n_characters, n_unspaced = len(part), sum(end - start for start, end in words), 0
+        if not part.isascii():
+            content = encoded(part)
+            n_bytes, n_unspaced = len(content), len(_UNSPACED.findall(part))
+            n_characters = sum(len(content[start:end].decode("utf-8", "surrogatepass")) for start, end in words)
         self.n_bytes.append(n_bytes)
-        self.n_characters.append(n_in_words)
+        self.n_characters.append(n_characters)
+        self.n_unspaced.append(n_unspaced)
         return number
 
 
@@ -164,11 +161,8 @@ class Batch:
 
 def batch_of(documents: list[str], segmenter: Segmenter) -> Batch:
     """Return documents as a batch."""
-    joined, n_documents = "\n".join(documents), len(documents)
-    n_characters = np.fromiter(map(len, documents), np.int64, n_documents)
-    n_bytes = n_characters
-    if not joined.isascii():
-        n_bytes = np.fromiter((len(encoded(document)) for document in documents), np.int64, n_documents)
+    joined, n_characters = "\n".join(documents), np.fromiter(map(len, documents), np.int64)
+    n_bytes = n_characters if joined.isascii() else np.fromiter(map(len, map(encoded, documents)), np.int64)
     starts = np.cumsum(n_bytes + 1) - (n_bytes + 1)
     words = segmenter.words(joined)
     return Batch(documents, n_bytes, n_characters, words, np.searchsorted(starts, words.starts, "right") - 1)

@@ -38,7 +38,7 @@ class TrainingText:
     @cached_property
     def given_counts(self) -> list[PieceCounts]:
         """Return the counts of the files. Raises `DataError` for a file without pieces."""
-        return [_not_empty(str(path), load_counts(path)) for path in self.count_files]
+        return [_not_empty(str(path), load_counts(path)) for path in dict.fromkeys(self.count_files)]
 
     @property
     def is_all_named(self) -> bool:
@@ -50,11 +50,10 @@ class TrainingText:
     ) -> PieceCounts:
         """Return the sum of the counts of all corpora and files; raise `DataError` for one without text."""
         limit = memory_limit or int(psutil.virtual_memory().available) // 2
-        kept = dict(zip(map(str, self.count_files), self.given_counts, strict=True))
-        for name in dict.fromkeys(self.corpora):
-            kept[name] = _not_empty(name, self._counted(name, pattern, limit, executors))
-        every = list(kept.values())
-        return replace(every[0] if len(every) == 1 else added(every), memory_limit=limit)
+        names = dict.fromkeys(self.corpora)
+        counts = [_not_empty(name, self._counted(name, pattern, limit, executors)) for name in names]
+        counts[:0] = self.given_counts
+        return replace(counts[0] if len(counts) == 1 else added(counts), memory_limit=limit)
 
     def _counted(
         self, name: str, pattern: tuple[str, ...], memory_limit: int, executors: Executors | None
@@ -78,13 +77,11 @@ class TrainingText:
         """Return the documents of all corpora. Raises `DataError` for a corpus without text."""
         texts: list[str] = []
         for name in dict.fromkeys(self.corpora):
-            if is_named(name):
-                found = list(_training_part(name, self.max_bytes).documents())
-            else:
-                found = list(take_bytes(TextFiles(self._files(name)), self.max_bytes))
-            if not any(found):
+            source = _training_part(name).documents() if is_named(name) else TextFiles(self._files(name))
+            documents = list(take_bytes(source, self.max_bytes))
+            if not any(documents):
                 raise DataError(f"{'standard input' if name == '-' else name}: holds no text")
-            texts += found
+            texts += documents
         return texts
 
     def _files(self, name: str) -> list[TextFile]:
@@ -93,9 +90,9 @@ class TrainingText:
         return [TextFile(path, self.documents, self.field) for path in paths]
 
 
-def _training_part(name: str, max_bytes: int | None = None) -> Corpus:
-    corpus = load_corpus(name, max_bytes=max_bytes)
-    return load_corpus(name, split="train", max_bytes=max_bytes) if corpus.has_split else corpus
+def _training_part(name: str) -> Corpus:
+    corpus = load_corpus(name)
+    return replace(corpus, split="train") if corpus.has_split else corpus
 
 
 def _not_empty(name: str, counts: PieceCounts) -> PieceCounts:

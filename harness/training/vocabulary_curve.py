@@ -10,49 +10,31 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
 
 from impls.core.model.merging import merging
 from impls.core.model.model import Model
-from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """The tokens of a text under the first k merges of a model, for several k."""
-
-    n_documents: int
-    n_bytes: np.ndarray
-    """UTF-8 bytes by group of documents: int64 of shape (n_groups,)."""
-    n_tokens: np.ndarray
-    """Tokens by group and number of merges: int64 of shape (n_groups, n_sizes)."""
-
-
-def vocabulary_curve(model: Model, documents: Iterable[str], sizes: Sequence[int], n_groups: int) -> Curve:
+def vocabulary_curve(model: Model, documents: Iterable[str], sizes: Sequence[int], n_groups: int) -> np.ndarray:
     """Return the tokens of documents, each encoded separately, under the first `sizes` merges of `model`.
 
-    Document i belongs to group i modulo `n_groups`, so that memory grows with the distinct pieces of the text, not with
-    its length. Special tokens in the text are read as ordinary text. Raise `UnknownSymbol` for a character outside the
-    alphabet.
+    The result is int64 of shape (n_groups, n_sizes): document i, empty ones left out, belongs to group i modulo
+    `n_groups`, so that memory grows with the distinct pieces of the text, not with its length. Special tokens in the
+    text are read as ordinary text. Raise `UnknownSymbol` for a character outside the alphabet.
 
     Merges a+b (rank 0), ab+c (rank 1), "abc ab":    0: a b c _ a b    1: ab c _ ab    2: abc _ ab
     """
-    splitter = Splitter(model.pattern)
     lengths: dict[str, np.ndarray] = {}
-    n_bytes, n_tokens = np.zeros(n_groups, np.int64), np.zeros((n_groups, len(sizes)), np.int64)
-    n_documents = 0
-    for document in filter(None, documents):
-        group = n_documents % n_groups
-        n_documents += 1
-        n_bytes[group] += len(document.encode("utf-8", "surrogatepass"))
-        if times := Counter(splitter.split(model.normalize(repair_surrogates(document)))):
+    n_tokens = np.zeros((n_groups, len(sizes)), np.int64)
+    for i, document in enumerate(filter(None, documents)):
+        if times := Counter(model.splitter.split(model.normalize(repair_surrogates(document)))):
             lengths |= {piece: _lengths(model, piece, sizes) for piece in times.keys() - lengths.keys()}
-            n_tokens[group] += np.array([*times.values()]) @ np.stack([lengths[piece] for piece in times])
-    return Curve(n_documents, n_bytes, n_tokens)
+            n_tokens[i % n_groups] += np.array([*times.values()]) @ np.stack([lengths[piece] for piece in times])
+    return n_tokens
 
 
 def _lengths(model: Model, piece: str, sizes: Sequence[int]) -> np.ndarray:
