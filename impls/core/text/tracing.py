@@ -17,6 +17,7 @@ from impls.core.text.charsmap import Charsmap
 from impls.core.text.normalization import call, normalizer, steps_of
 from impls.core.text.places import edited_places, places_of
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules, replacements, write_text
+from impls.core.text.text import repair_surrogates
 
 Edit = tuple[int, int, str]
 """Start and end of a part of a text, and what replaces it; empty parts are insertions."""
@@ -118,12 +119,6 @@ def _written(source: Traced, rules: SentencePieceRules, user_defined: Collection
 def surrogates_repaired(text: str) -> Traced:
     """Return `text` with surrogate pairs joined and lone ones replaced by U+FFFD, as `repair_surrogates` does."""
     traced = Traced.of(text)
-    if text.isascii():
-        return traced
-    matches = re.finditer("([\ud800-\udbff][\udc00-\udfff])|[\ud800-\udfff]", text)
-    edits = [(*match.span(), _joined(match[0]) if match[1] else "\ufffd") for match in matches]
+    surrogates = re.finditer("[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]", text)
+    edits = [(*match.span(), repair_surrogates(match[0])) for match in surrogates]
     return traced.edited(edits) if edits else traced
-
-
-def _joined(pair: str) -> str:
-    return pair.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
