@@ -156,7 +156,6 @@ def test_what_is_kept_of_a_long_piece_is_the_longest_that_fits(
     rng, counted = random.Random(kind + side), []
     real = WrittenText.count
     monkeypatch.setattr(WrittenText, "count", lambda known, kept: counted.append(n := real(known, kept)) or n)
-    monkeypatch.setattr(truncation, "_LEAST_COUNTED_FIRST", 0)
     for _ in range(8 * fuzz):
         pattern = rng.choice(["none", "gpt2", "cl100k", "o200k", "deepseek", r"a[ae]*t|[ae]+|[\s\S]"])
         model = random_model(rng, pattern=pattern)
@@ -177,7 +176,6 @@ def test_what_is_kept_of_a_long_piece_is_the_longest_that_fits(
 
 def test_a_piece_that_a_cut_changes_up_to_its_end_is_counted_as_it_then_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(truncation, "_LEAST_FOR_ARRAY", 100)
-    monkeypatch.setattr(truncation, "_LEAST_COUNTED_FIRST", 0)
     tokens = (*(bytes([byte]) for byte in range(256)), b"et", b"  ", b"    ")
     merges = ((0x65, 0x74), (0x20, 0x20), (257, 257))
 
