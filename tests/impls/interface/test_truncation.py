@@ -114,8 +114,12 @@ def some_over(model: str) -> Iterator[Tokenizer]:
             yield impls.load(name, MODELS[model]())
 
 
+@pytest.mark.parametrize("least", [1_000, 0])
 @every_model
-def test_truncating_keeps_what_the_ids_of_the_whole_text_say(model: str, fuzz: int) -> None:
+def test_truncating_keeps_what_the_ids_of_the_whole_text_say(
+    model: str, least: int, fuzz: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("impls.operations.truncation._LEAST_FOR_ARRAY", least)
     for tokenizer in some_over(model):
         check_truncation(tokenizer, random_texts(6 * fuzz, 12, 1), (0, 1, 2, 5, 9))
 
