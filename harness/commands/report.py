@@ -123,14 +123,13 @@ def newest_run() -> Path:
 
 def _readme(*, write: bool) -> bool:
     """Regenerate the README and the runs' pages, or report which parts are out of date; return whether any is."""
-    from harness.report.readme.write import is_stale, stale_pages, write_readme
+    from harness.report.readme.write import stale, write_readme
 
     options.ensure(README.is_file(), f"there is no {README} here; run this in the folder of the README")
     if write:
         changed = write_readme(README)
         click.echo("\n".join(f"written: {path}" for path in changed) or "nothing was stale")
         return False
-    stale = [f"{README}: {line}" for line in is_stale(README.read_text(encoding="utf-8"))]
-    stale += stale_pages(README.parent)
-    click.echo("\n".join(stale) or f"{README}: nothing is stale")
-    return bool(stale)
+    lines = stale(README)
+    click.echo("\n".join(lines) or f"{README}: nothing is stale")
+    return bool(lines)

@@ -46,26 +46,18 @@ def splice(readme_text: str, root: Path = Path()) -> tuple[str, list[Image]]:
     return "".join([*parts, readme_text[position:]]), images
 
 
-def is_stale(readme_text: str, root: Path = Path()) -> list[str]:
-    """Return a line for each part of the README that differs from the runs its markers name."""
-    stale = []
-    for block, content, images in _rendered(readme_text, root):
-        where = f"line {block.line}: generated:{block.name}"
-        if content != readme_text[block.start : block.end]:
-            stale.append(f"{where} is stale; run `{_REMEDY}`")
-        else:
-            wrong = (path for path, chart, _ in images if digest_line(chart) not in _read(root / path))
-            stale += [f"{where}: {path} is stale or missing; run `{_REMEDY}`" for path in wrong]
-    return stale
-
-
-def stale_pages(root: Path) -> list[str]:
-    """Return a line for each page under `results` that differs from its records."""
-    return [
-        f"{path.relative_to(root).as_posix()} is stale or missing; run `{_REMEDY}`"
-        for path, content in pages(root)
-        if _read(path) != content
-    ]
+def stale(readme: Path) -> list[str]:
+    """Return a line for each generated part of the file `readme`, image and page that differs from its run."""
+    root, text = readme.parent, readme.read_text(encoding="utf-8")
+    lines = []
+    for block, content, images in _rendered(text, root):
+        where = f"{readme.name}: line {block.line}: generated:{block.name}"
+        lines += [] if content == text[block.start : block.end] else [f"{where} is stale"]
+        wrong = (path for path, chart, _ in images if digest_line(chart) not in _read(root / path))
+        lines += [f"{where}: {path} is stale or missing" for path in wrong]
+    wrong_pages = (path for path, content in pages(root) if _read(path) != content)
+    lines += [f"{path.relative_to(root).as_posix()} is stale or missing" for path in wrong_pages]
+    return [f"{line}; run `{_REMEDY}`" for line in lines]
 
 
 def write_readme(readme: Path) -> list[Path]:

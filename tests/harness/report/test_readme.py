@@ -10,7 +10,7 @@ from records_by_hand import timed, weighed
 
 from harness.records import MACHINE_FILE, RecordWriter
 from harness.report.readme.markers import ReadmeError
-from harness.report.readme.write import is_stale, splice, stale_pages, write_readme
+from harness.report.readme.write import splice, stale, write_readme
 
 RUN, WORKLOAD = "results/a-run", "encode/own/english"
 
@@ -31,6 +31,13 @@ def make_run(folder: Path, n_tokens: int) -> None:
     (folder / MACHINE_FILE).write_text(json.dumps({"command": "bpebench run --seed `7`", "cpu": "A_CPU"}))
 
 
+def stale_lines(root: Path, text: str) -> list[str]:
+    """The lines on what is stale where README has this text; pages of runs are not looked at."""
+    path = root / "README.md"
+    path.write_text(text)
+    return [line for line in stale(path) if line.startswith("README.md")]
+
+
 def readme(*markers: str) -> str:
     parts = [f"text {i}\n<!-- generated:{marker} -->\nold\n<!-- /generated -->\n" for i, marker in enumerate(markers)]
     return "# Title\n\n" + "".join(parts) + "the end\n"
@@ -48,11 +55,11 @@ def test_every_run_has_a_page_and_a_place_in_the_index(root: Path) -> None:
     make_run(root / "results/b-run", 500)
     make_run(root / "results/local", 500)
     (root / "README.md").write_text("# Title\n")
-    assert [line.partition(" is stale")[0] for line in stale_pages(root)] == [
+    assert [line.partition(" is stale")[0] for line in stale(root / "README.md")] == [
         "results/b-run/README.md", "results/a-run/README.md", "results/README.md",
     ]  # fmt: skip
     write_readme(root / "README.md")
-    assert stale_pages(root) == []
+    assert stale(root / "README.md") == []
     page = (root / RUN / "README.md").read_text()
     assert "bpebench run --seed `7`" in page
     assert "| naive " in page
@@ -60,21 +67,21 @@ def test_every_run_has_a_page_and_a_place_in_the_index(root: Path) -> None:
     assert index.index("(b-run/README.md)") < index.index("(a-run/README.md)")
     assert "local" not in index
     (root / RUN / "README.md").write_text(page + "more")
-    (line,) = stale_pages(root)
+    (line,) = stale(root / "README.md")
     assert line.startswith("results/a-run/README.md is stale or missing; run `bpebench report --readme`")
 
 
 def test_a_spliced_readme_is_fresh_an_edited_one_and_one_of_other_records_is_stale(root: Path) -> None:
     fresh, _ = splice(readme(*(f"{name} run:{RUN}" for name in ("compression", "headlines"))), root)
     assert splice(fresh, root)[0] == fresh
-    assert is_stale(fresh, root) == []
-    (line,) = is_stale(fresh.replace("10,000", "20,000"), root)
-    assert line.startswith("line 4: generated:compression is stale; run `bpebench report --readme`")
+    assert stale_lines(root, fresh) == []
+    (line,) = stale_lines(root, fresh.replace("10,000", "20,000"))
+    assert line.startswith("README.md: line 4: generated:compression is stale; run `bpebench report --readme`")
     records = root / RUN / "records.jsonl"
     records.write_text(records.read_text().replace('"n_tokens":250,"vocab', '"n_tokens":251,"vocab'))
-    assert len(is_stale(fresh, root)) == 1
+    assert len(stale_lines(root, fresh)) == 1
     assert splice("nothing here\n", root) == ("nothing here\n", [])
-    assert is_stale("nothing here\n", root) == []
+    assert stale_lines(root, "nothing here\n") == []
 
 
 def test_what_may_not_be_cited_is_refused_by_name(root: Path) -> None:
@@ -95,9 +102,9 @@ def test_charts_are_written_beside_their_records_in_both_schemes_and_missed(root
     assert all(image in text for image in images)
     assert "higher is better" in (root / images[0]).read_text()
     assert write_readme(path) == []
-    assert is_stale(path.read_text(), root) == []
+    assert stale_lines(root, path.read_text()) == []
     (root / images[0]).unlink()
-    (line,) = is_stale(path.read_text(), root)
+    (line,) = stale_lines(root, path.read_text())
     assert f"{images[0]} is stale or missing" in line
 
 
