@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,19 +113,16 @@ def _learned_ids(model: Model) -> list[int]:
     return [i for i, token in enumerate(model.tokens) if token is not None and len(token) > 1]
 
 
-_N_SHOWN = 6
+_N_EXAMPLES = 6
 
 
 def _cell(value: object) -> str:
     if isinstance(value, dict):
-        first = ", ".join(f"{text!r}={i}" for text, i in list(value.items())[:_N_SHOWN])
-        return first if len(value) <= _N_SHOWN else f"{first}, … ({len(value)} in all)"
+        first = ", ".join(f"{text!r}={i}" for text, i in list(value.items())[:_N_EXAMPLES])
+        return first if len(value) <= _N_EXAMPLES else f"{first}, … ({len(value)} in all)"
     if isinstance(value, list):
         return "; ".join(map(str, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-_N_EXAMPLES = 6
 
 
 def _health(name: str, model: Model) -> Health:
@@ -140,7 +137,12 @@ def _health(name: str, model: Model) -> Health:
 def _shown_health(health: Health, fail_on: Sequence[str]) -> str:
     """Return the findings as text, with the first few tokens of each; JSON has them all."""
     lines = [f"{health.name}: {len(health.reach.tokens):,} tokens, by {health.tokenizer.name}"]
-    lines += ["", options.table(list(_findings(health)), ["finding", "tokens", "means", "first"]), ""]
+    findings = [
+        (finding, f"{len(ids):,}", means, " ".join(token_shown(health.reach.tokens[i]) for i in ids[:_N_EXAMPLES]))
+        for finding, means in FINDINGS.items()
+        for ids in [health.ids(finding)]
+    ]
+    lines += ["", options.table(findings, ["finding", "tokens", "means", "first"]), ""]
     unreached = [case for case in health.reach.unreached if not case.is_unused_byte]
     rows = [(case.id, token_shown(case.token), _ids(case.ids), case.rule, case.why) for case in unreached]
     lines += _section("Not reached", ["id", "token", "its text gives", "rule", "why"], rows)
@@ -154,17 +156,6 @@ def _shown_health(health: Health, fail_on: Sequence[str]) -> str:
     if failed := health.failed(fail_on):
         lines += ["", f"failed: {', '.join(failed)}"]
     return "\n".join(lines)
-
-
-def _findings(health: Health) -> Iterator[tuple[str, str, str, str]]:
-    for finding in FINDINGS:
-        ids = health.ids(finding)
-        yield (
-            finding,
-            f"{len(ids):,}",
-            FINDINGS[finding],
-            " ".join(token_shown(health.reach.tokens[i]) for i in ids[:_N_EXAMPLES]),
-        )
 
 
 def _section(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
