@@ -101,20 +101,16 @@ def added(parts: Sequence[PieceCounts]) -> PieceCounts:
             raise BPEError("counts of different patterns cannot be added; count all text with one")
     if sum(float(part.counts.astype(np.float64) @ part.lengths) for part in parts) >= _MOST:
         raise BPEError("the counts add up to 2**63 bytes of text or more")
-    everything = concatenated(parts)
+    shifts = np.cumsum([0, *(len(part.text) for part in parts[:-1])])
+    ends = np.concatenate([part.ends + shift for part, shift in zip(parts, shifts, strict=True)])
+    text, counts = (np.concatenate([getattr(part, name) for part in parts]) for name in ("text", "counts"))
+    sources = tuple(source for part in parts for source in part.sources)
+    everything = PieceCounts(first.pattern, text, ends, counts, sources)
     order, group = _order(everything.text, everything.starts, everything.lengths)
     if not len(order):
         return everything
     firsts = np.flatnonzero(np.diff(group, prepend=-1))
     return replace(everything.chosen(order[firsts]), counts=np.add.reduceat(everything.counts[order], firsts))
-
-
-def concatenated(parts: Sequence[PieceCounts]) -> PieceCounts:
-    """Return the pieces of all parts, of one pattern, one part after the other."""
-    shifts = np.cumsum([0, *(len(part.text) for part in parts[:-1])])
-    ends = np.concatenate([part.ends + shift for part, shift in zip(parts, shifts, strict=True)])
-    text, counts = (np.concatenate([getattr(part, name) for part in parts]) for name in ("text", "counts"))
-    return PieceCounts(parts[0].pattern, text, ends, counts, tuple(source for part in parts for source in part.sources))
 
 
 def gathered(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:

@@ -69,11 +69,6 @@ if TYPE_CHECKING:
 _MOST_PAIRS = 1 << 16
 
 
-def pairs_of(tokenizer: Coder) -> CertainPairs:
-    """Return between which characters a text of this tokenizer may be cut."""
-    return tokenizer.model.derived(CertainPairs, tokenizer.by_pieces, False)
-
-
 def cuts_of_written(tokenizer: Coder) -> CertainCuts:
     """Return the certain places of a text that is already rewritten and holds no added token."""
     return tokenizer.model.derived(CertainCuts, tokenizer.by_pieces, frozenset(), True)
@@ -91,7 +86,8 @@ def cuts_around_added(tokenizer: Coder) -> CertainCuts:
 
 def encode_further(tokenizer: Coder, text: str, **special: Unpack[Special]) -> list[int]:
     """Encode a text that continues another after a certain place: nothing is put before it."""
-    pairs, model = pairs_of(tokenizer), tokenizer.model
+    model = tokenizer.model
+    pairs = model.derived(CertainPairs, tokenizer.by_pieces, False)
     if not pairs.changes_beginning:
         return tokenizer.encode(text, **special)
 
