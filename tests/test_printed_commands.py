@@ -42,11 +42,11 @@ def examples() -> list[str]:
 
 def sequences() -> dict[str, list[str]]:
     """The commands in order, by the name that one of them makes and the others read; any other command is alone."""
-    found: dict[str, list[str]] = {}
+    commands_of: dict[str, list[str]] = {}
     for command in [*printed(), *examples()]:
-        made = [match[0] for word in shlex.split(command) if (match := _MADE.search(word))]
-        found.setdefault(made[0] if made else command.partition("#")[0].strip(), []).append(command)
-    return found
+        files = [match[0] for word in shlex.split(command) if (match := _MADE.search(word))]
+        commands_of.setdefault(files[0] if files else command.partition("#")[0].strip(), []).append(command)
+    return commands_of
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_printed_commands_are_understood(command: str) -> None:
 
 @pytest.mark.campaign
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("commands", [pytest.param(found, id=name) for name, found in sequences().items()])
+@pytest.mark.parametrize("commands", [pytest.param(commands_of, id=name) for name, commands_of in sequences().items()])
 def test_printed_commands_work(commands: list[str], environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "datasets").symlink_to(_ROOT / "datasets")  # as in a clone
     for command in commands:
@@ -88,9 +88,9 @@ def test_printed_commands_work(commands: list[str], environment: dict[str, str],
             ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
         verb = shlex.split(command)[1]
-        said = f"$ {command}\n{ended.stdout}\n{ended.stderr}"
-        assert ended.returncode == (1 if verb in _FINDS else 0), said
-        assert ended.stdout or verb in ("fetch", "convert", "report"), said
+        transcript = f"$ {command}\n{ended.stdout}\n{ended.stderr}"
+        assert ended.returncode == (1 if verb in _FINDS else 0), transcript
+        assert ended.stdout or verb in ("fetch", "convert", "report"), transcript
 
 
 def test_every_verb_shows_its_example() -> None:

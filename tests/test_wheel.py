@@ -180,9 +180,9 @@ def test_a_script_beside_folders_of_these_names_gets_its_own_and_ours(environmen
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("MINE = True\n", encoding="utf-8")
     (tmp_path / "script.py").write_text(USERS_OWN, encoding="utf-8")
-    said = run(environment, tmp_path, "python", "script.py")
-    assert said.stdout.startswith("the cat "), said.stderr
-    assert Path(said.stdout.split()[-1]).is_relative_to(environment)
+    ended = run(environment, tmp_path, "python", "script.py")
+    assert ended.stdout.startswith("the cat "), ended.stderr
+    assert Path(ended.stdout.split()[-1]).is_relative_to(environment)
     for command in (["bpebench"], ["python", "-m", "bpebench"]):
         listed = run(environment, tmp_path, *command, "list")
         assert "compiled" in listed.stdout, listed.stderr
@@ -203,12 +203,12 @@ bpebench.load(1)
 def test_a_type_checker_sees_the_types_of_a_users_file(environment: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(TYPED, encoding="utf-8")
     command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(environment / "bin" / "python")]
-    said = subprocess.run([*command, "mine.py"], cwd=tmp_path, capture_output=True, text=True).stdout
-    assert 'Revealed type is "list[int]"' in said.replace("builtins.", ""), said
-    assert said.count("Revealed type is") == 3
-    assert '"Any"' not in said
-    assert said.count("error:") == 1
-    assert 'mine.py:9: error: Argument 1 to "load" has incompatible type "int"' in said
+    output = subprocess.run([*command, "mine.py"], cwd=tmp_path, capture_output=True, text=True).stdout
+    assert 'Revealed type is "list[int]"' in output.replace("builtins.", ""), output
+    assert output.count("Revealed type is") == 3
+    assert '"Any"' not in output
+    assert output.count("error:") == 1
+    assert 'mine.py:9: error: Argument 1 to "load" has incompatible type "int"' in output
 
 
 FIRST_IDS = """

@@ -29,6 +29,6 @@ def test_a_panic_is_one_word_whoever_caught_it(error: BaseException, status: str
 
 def test_a_failure_of_a_library_is_reported_in_its_own_words() -> None:
     failed = LibraryFailed("tiktoken", "the library panicked: index", panicked=True)
-    said = reason_of(status_of(failed), type(failed).__name__, str(failed))
-    assert said == "tiktoken: the library panicked: index"
+    reason = reason_of(status_of(failed), type(failed).__name__, str(failed))
+    assert reason == "tiktoken: the library panicked: index"
     assert "which is not an Exception" in reason_of(Outcome.PANIC, "PanicException", "index")

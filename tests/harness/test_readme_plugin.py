@@ -76,12 +76,12 @@ def test_every_command_of_the_section_does_what_it_says(folder: Path, environmen
         ended = subprocess.run(
             ["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=250
         )
-        said = f"$ {command}\n{ended.stdout}\n{ended.stderr}"
-        assert "Traceback" not in ended.stderr, said
+        output = f"$ {command}\n{ended.stdout}\n{ended.stderr}"
+        assert "Traceback" not in ended.stderr, output
         if command.startswith("pip "):
-            assert ended.returncode == 0, said
+            assert ended.returncode == 0, output
         else:
-            assert ended.returncode == 1, said  # it has no merges
-            assert re.search("mine|mytokenizer", ended.stdout), said
-            assert re.search("differ|mismatch", ended.stdout), said
+            assert ended.returncode == 1, output  # it has no merges
+            assert re.search("mine|mytokenizer", ended.stdout), output
+            assert re.search("differ|mismatch", ended.stdout), output
     assert list((folder / "results/local/plug-in").glob("*.jsonl"))

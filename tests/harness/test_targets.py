@@ -80,13 +80,13 @@ def test_a_name_of_an_implementation_is_no_other_target(folder: Path) -> None:
 def test_a_model_file_runs_by_its_library(folder: Path) -> None:
     model = impls.Model.load("small.json")
     save(model, Path("tokenizer.json"), "tokenizer.json")
-    found = load_tokenizer("tokenizer.json", model)
-    assert found.name == "tokenizers"
-    assert found.decode(found.encode("the")) == "the"
+    tokenizer = load_tokenizer("tokenizer.json", model)
+    assert tokenizer.name == "tokenizers"
+    assert tokenizer.decode(tokenizer.encode("the")) == "the"
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         ("", "defines nothing with encode and decode"),
         (_OBJECT + "\nclass Other(Bytes): pass\n", r"2 objects \(Bytes, Other\).*name one as several.py:OBJECT"),
@@ -94,9 +94,9 @@ def test_a_model_file_runs_by_its_library(folder: Path) -> None:
         ("raise SystemExit(3)", "cannot be imported: raised SystemExit"),
     ],
 )
-def test_a_file_that_names_no_tokenizer_is_one_line(folder: Path, source: str, said: str) -> None:
+def test_a_file_that_names_no_tokenizer_is_one_line(folder: Path, source: str, message: str) -> None:
     (folder / "several.py").write_text(source, encoding="utf-8")
-    with pytest.raises(NotLoadable, match=said):
+    with pytest.raises(NotLoadable, match=message):
         load_object("several.py", impls.Model.load("small.json"))
 
 

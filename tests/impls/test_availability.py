@@ -28,9 +28,9 @@ def a_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_a_plugin_is_named_with_its_package_and_not_imported(a_plugin: str) -> None:
     assert a_plugin in impls.names()
-    found = availability(a_plugin)
-    assert (found.kind, found.state) == ("third-party", "plug-in")
-    assert found.about == "of theirs 1.2; imported when it is chosen"
+    entry = availability(a_plugin)
+    assert (entry.kind, entry.state) == ("third-party", "plug-in")
+    assert entry.about == "of theirs 1.2; imported when it is chosen"
     assert "theirs_package" not in sys.modules
 
 

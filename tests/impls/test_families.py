@@ -55,12 +55,12 @@ def texts() -> tuple[str, ...]:
     from harness.data import load_corpus
 
     rng = random.Random(7)
-    made = ["".join(rng.choice(ALPHABET) for _ in range(rng.choice((1, 2, 5, 20)))) for _ in range(120)]
+    random_texts = ["".join(rng.choice(ALPHABET) for _ in range(rng.choice((1, 2, 5, 20)))) for _ in range(120)]
     if FULL:
-        made += [text for text in dict.fromkeys(load_corpus("gen/strings:300000").documents()) if text][:20_000]
+        random_texts += [text for text in dict.fromkeys(load_corpus("gen/strings:300000").documents()) if text][:20_000]
     n_bytes = 205_000 if FULL else 800
     names = [*(f"parallel/{language}" for language in LANGUAGES), "code"]
-    return (*made, *("\n".join(load_corpus(name, max_bytes=n_bytes).documents()) for name in names))
+    return (*random_texts, *("\n".join(load_corpus(name, max_bytes=n_bytes).documents()) for name in names))
 
 
 def of_tokens(model: Model) -> tuple[str, ...]:
@@ -85,8 +85,8 @@ def test_every_implementation_gives_the_ids_of_the_familys_own_library(name: str
             continue
         started = time.process_time()
         tokenizer = impls.load(implementation, model)
-        found = tokenizer.encode_batch(asked, 1, disallowed_special=())
-        differing = [text[:200] for text, ids, wanted in zip(asked, found, expected, strict=True) if ids != wanted]
+        ids_of_all = tokenizer.encode_batch(asked, 1, disallowed_special=())
+        differing = [text[:200] for text, ids, wanted in zip(asked, ids_of_all, expected, strict=True) if ids != wanted]
         assert not differing, (implementation, len(differing), differing[:3])
         decoded = zip(asked, map(tokenizer.decode, expected), strict=True)
         lost = [text[:200] for text, back in decoded if round_trip_text(model, text) not in (back, None)]

@@ -48,7 +48,7 @@ class Ended:
 
     status: int
     cpu_seconds: float
-    said: str
+    output: str
 
 
 def files_named(names: list[str]) -> list[str]:
@@ -129,12 +129,12 @@ def run_tests(tree: Path, tests: list[str], cpu_limit: float) -> Ended:
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=limit, start_new_session=True,
     )  # fmt: skip
     try:
-        said, _ = process.communicate(timeout=120 + 10 * cpu_limit)
+        output, _ = process.communicate(timeout=120 + 10 * cpu_limit)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, 9)
-        said, _ = process.communicate()
+        output, _ = process.communicate()
     shutil.rmtree(tree.parent / "tmp", ignore_errors=True)
-    return Ended(process.returncode, _children_seconds() - before, said)
+    return Ended(process.returncode, _children_seconds() - before, output)
 
 
 def _children_seconds() -> float:
@@ -177,7 +177,7 @@ def _examine(target: Target, tree: Path) -> None:
     file = tree / target.path
     sound = run_tests(tree, target.tests, 1800)
     if sound.status != 0:
-        sys.exit(f"{target.path}: its tests fail without any fault:\n{sound.said[-2000:]}")
+        sys.exit(f"{target.path}: its tests fail without any fault:\n{sound.output[-2000:]}")
     print(f"{target.path}: {len(target.planted)} faults, {len(target.tests)} test files, "
           f"{sound.cpu_seconds:.0f} s without a fault", flush=True)  # fmt: skip
     for mutant in sorted(target.planted, key=lambda each: each.start):

@@ -19,34 +19,34 @@ PARTS = ("agreement", "speed", "compression", "memory", "training", "failures")
 
 
 def test_every_part_is_there_in_order_and_linked(page_html: str) -> None:
-    found = Document(page_html)
-    assert [attributes["id"] for attributes in found.of("section")] == ["explorer", "run"]
-    parts = [attributes["id"] for attributes in found.of("details") if attributes.get("class") == "part"]
+    document = Document(page_html)
+    assert [attributes["id"] for attributes in document.of("section")] == ["explorer", "run"]
+    parts = [attributes["id"] for attributes in document.of("details") if attributes.get("class") == "part"]
     assert parts == [*PARTS, "provenance"]
-    links = [attributes["href"] for attributes in found.of("a")]
+    links = [attributes["href"] for attributes in document.of("a")]
     assert links[1:] == [f"#{name}" for name in ["explorer", "run", *PARTS]]
     text = re.sub(r"<[^>]+>", " ", page_html.partition("<script")[0])
-    for said in ("bpebench run --tour --out results/", "What this suite may favour"):
-        assert said in text
-    assert [len(found.of(tag)) for tag in ("main", "nav", "header", "h1")] == [1, 1, 1, 1]
-    assert found.of("html")[0]["lang"] == "en"
-    assert len(found.of("caption")) == len(found.of("table"))
-    assert all(attributes.get("scope") for attributes in found.of("th"))
+    for expected in ("bpebench run --tour --out results/", "What this suite may favour"):
+        assert expected in text
+    assert [len(document.of(tag)) for tag in ("main", "nav", "header", "h1")] == [1, 1, 1, 1]
+    assert document.of("html")[0]["lang"] == "en"
+    assert len(document.of("caption")) == len(document.of("table"))
+    assert all(attributes.get("scope") for attributes in document.of("th"))
 
 
 def test_several_runs_are_sections_the_newest_first_and_their_machine_has_a_history(several_html: str) -> None:
-    found = Document(several_html)
-    sections = [attributes["id"] for attributes in found.of("section")]
+    document = Document(several_html)
+    sections = [attributes["id"] for attributes in document.of("section")]
     assert sections == ["explorer", "run", "r1-run", "r2-run", "history"]
     labels = re.findall(r'<h2 id="[^"]*run-heading">([^<]*)</h2>', several_html)
     assert [label.rpartition("-")[2] for label in labels] == ["tour", "default", "hostile"]
-    head, *rows = found.tables["table-history"]
+    head, *rows = document.tables["table-history"]
     assert len(rows) > 5
     for row in (dict(zip(head, cells, strict=True)) for cells in rows):
         assert (row["earlier run"].endswith("default"), row["later run"].endswith("tour")) == (True, True)
-    ids = [attributes["id"] for _, attributes in found.elements if attributes.get("id")]
+    ids = [attributes["id"] for _, attributes in document.elements if attributes.get("id")]
     assert len(set(ids)) == len(ids)
-    for _, attributes in found.elements:
+    for _, attributes in document.elements:
         assert set((attributes.get("aria-labelledby") or "").split()) <= set(ids)
 
 
@@ -71,22 +71,22 @@ def test_the_explorer_shows_the_figures_of_the_table(page_html: str) -> None:
 
 
 def test_nothing_is_loaded_from_anywhere_and_only_the_script_of_the_page_may_run(page_html: str) -> None:
-    found = Document(page_html)
-    for tag, attributes in found.elements:
+    document = Document(page_html)
+    for tag, attributes in document.elements:
         assert "src" not in attributes or tag == "a"
         if tag == "link":
             assert (attributes["href"] or "").startswith("data:")
-    policy = found.of("meta")[1]["content"] or ""
+    policy = document.of("meta")[1]["content"] or ""
     (script,) = re.findall(r'<script type="module">(.*?)</script>', page_html, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert policy.startswith(f"default-src 'none'; script-src 'sha256-{digest}'; style-src")
 
 
 def test_texts_of_records_are_shown_escaped_and_open_no_element(hostile_html: str) -> None:
-    found = Document(hostile_html)
-    assert (len(found.of("script")), found.of("img"), found.of("b")) == (2, [], [])
-    assert all(not name.startswith("on") for _, attributes in found.elements for name in attributes)
-    assert all(not (attributes.get("href") or "").startswith("javascript") for _, attributes in found.elements)
+    document = Document(hostile_html)
+    assert (len(document.of("script")), document.of("img"), document.of("b")) == (2, [], [])
+    assert all(not name.startswith("on") for _, attributes in document.elements for name in attributes)
+    assert all(not (attributes.get("href") or "").startswith("javascript") for _, attributes in document.elements)
     body = hostile_html.partition("<script")[0]
     assert "&lt;/script&gt;&lt;script&gt;window.hacked=1" in body
     assert not set("\x1b\u202e") & set(hostile_html)

@@ -170,8 +170,8 @@ def _places(rng: Random) -> Call:
 
     def call(t: Any) -> Any:
         e = t.encode(one, other)
-        found = (e.char_to_token(character, of), e.char_to_word(character, of), e.token_to_chars(token))
-        return (*found, e.token_to_word(token), e.word_to_tokens(word, of), e.word_to_chars(word, of))
+        answer = (e.char_to_token(character, of), e.char_to_word(character, of), e.token_to_chars(token))
+        return (*answer, e.token_to_word(token), e.word_to_tokens(word, of), e.word_to_chars(word, of))
 
     return call
 
@@ -241,12 +241,12 @@ def first_difference(seed: object, n_calls: int, implementation: str) -> tuple[A
             ours = rng.choice(COPIES)(ours)
         for _ in range(50):
             call = rng.choice(CALLS)(rng)
-            found = outcome(call, ours)
-            if isinstance(found, UnknownSymbol):  # the library drops such a character
+            answer = outcome(call, ours)
+            if isinstance(answer, UnknownSymbol):  # the library drops such a character
                 continue
             expected = outcome(call, theirs)
-            if differs(found, expected):
-                return found, expected
+            if differs(answer, expected):
+                return answer, expected
             if type(expected).__name__ == "PanicException":
                 break  # what it leaves behind is undefined
     return None

@@ -78,13 +78,13 @@ def library_only(seed: int) -> None:
 
 def verdicts(seeds: Iterable[int]) -> dict[int, str]:
     """Return the verdict on each seed, found in another process: the library aborts its own on some texts."""
-    found: dict[int, str] = {}
+    verdict_of_seed: dict[int, str] = {}
     with functions(LIMITS) as session:
         for seed in seeds:
             answer = session.call(verdict, seed)
             if isinstance(answer, Answer):
-                found[seed] = answer.value
+                verdict_of_seed[seed] = answer.value
             else:
                 alone = isinstance(session.call(library_only, seed), Answer)
-                found[seed] = f"{answer}, and not of the library alone" if alone else REFUSED
-    return found
+                verdict_of_seed[seed] = f"{answer}, and not of the library alone" if alone else REFUSED
+    return verdict_of_seed

@@ -17,12 +17,12 @@ def words(seed: int, letters: str, n: int) -> list[str]:
 
 def write_texts(folder: Path) -> dict[str, str]:
     """Write files to learn from and to measure on; documents are paragraphs."""
-    found = {}
+    paths = {}
     for name, seed, n_documents in (("train", 1, 80), ("held", 2, 30)):
         documents = words(seed, "abcd", n_documents)
         (folder / f"{name}.txt").write_text("\n\n".join(documents), encoding="utf-8")
-        found[name] = str(folder / f"{name}.txt")
-    return found
+        paths[name] = str(folder / f"{name}.txt")
+    return paths
 
 
 def swept(bpebench: Any, *arguments: str) -> dict[str, Any]:

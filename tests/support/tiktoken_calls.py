@@ -153,20 +153,20 @@ def outcome(encoding: Any, call: Call) -> tuple[str, Any]:
     """Return ("value", what the call returns) or ("raised", the type of the exception)."""
     method, given, options = call
     try:
-        found = getattr(encoding, method)(*given, **options)
+        value = getattr(encoding, method)(*given, **options)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a Rust panic is not an Exception
         return "raised", type(error)
-    if isinstance(found, np.ndarray):
-        return "value", (str(found.dtype), found.tolist())
+    if isinstance(value, np.ndarray):
+        return "value", (str(value.dtype), value.tolist())
     if method == "encode_with_unstable":
-        stable, completions = found
+        stable, completions = value
         assert isinstance(completions, list)
         assert all(isinstance(ids, list) for ids in completions)
         assert len(set(map(tuple, completions))) == len(completions)
         return "value", (stable, set(map(tuple, completions)))
-    return "value", found
+    return "value", value
 
 
 def agree(theirs: tuple[str, Any], ours: tuple[str, Any]) -> bool:

@@ -75,9 +75,9 @@ def described(folder: Path) -> dict[str, Any]:
     """Return the facts beside the records of a folder, which name no path of this machine."""
     content = (folder / "machine.json").read_text("utf-8")
     assert str(folder.resolve().parent) not in content
-    found: dict[str, Any] = json.loads(content)
-    assert {"command", "date", "cpu", "packages", "unicode", "suite", "load_before", "load_after"} <= set(found)
-    return found
+    facts: dict[str, Any] = json.loads(content)
+    assert {"command", "date", "cpu", "packages", "unicode", "suite", "load_before", "load_after"} <= set(facts)
+    return facts
 
 
 def test_scaling_is_recorded_with_what_it_was_made_on(bpebench: Any, model_file: Path, tmp_path: Path) -> None:

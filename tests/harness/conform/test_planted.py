@@ -59,9 +59,9 @@ def test_each_fault_of_a_kind_is_found(conform: Conform, kind: str, monkeypatch:
 )
 def test_what_a_vendors_wrapper_cuts_is_named(planted_model: impls.Model, wrong: Any, text: str, how: str) -> None:
     with TargetClient(lambda environment: InProcess(wrong, environment)) as client:
-        found = locate(text, client.ids(text), client, Reference("tiktoken", "planted", planted_model))
+        location = locate(text, client.ids(text), client, Reference("tiktoken", "planted", planted_model))
     what = f"its wrapper cuts a text {how} and encodes the parts; the vocabulary itself has no such limit"
-    assert found == ("pieces", what)
+    assert location == ("pieces", what)
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_of_a_hundred_bytes_none_is_left_over(conform: Conform) -> None:
 )
 def test_a_fault_is_shown_once(conform: Conform, wrong: type[Right], stage: str, checks: tuple[str, ...]) -> None:
     report = conform(wrong, *checks)
-    (found,) = report.faults
-    assert found.stage == stage
-    assert render(report).count(f"✗ {found.check} ·") == 1
+    (failure,) = report.faults
+    assert failure.stage == stage
+    assert render(report).count(f"✗ {failure.check} ·") == 1
 
 
 def test_a_right_adapter_with_everything_to_offer_passes(conform: Conform) -> None:

@@ -32,10 +32,10 @@ def test_documents_are_unpacked_as_they_were_packed(texts: list[str]) -> None:
 @given(_texts, st.integers(0, 60))
 def test_a_bound_on_bytes_takes_a_beginning_and_cuts_between_characters(texts: list[str], max_bytes: int) -> None:
     taken = list(take_bytes(texts, max_bytes))
-    content, whole = b"".join(map(encoded, taken)), b"".join(map(encoded, texts))
+    content, complete = b"".join(map(encoded, taken)), b"".join(map(encoded, texts))
     assert len(content) <= max_bytes
-    assert whole.startswith(content)
-    assert len(whole) <= max_bytes or len(content) > max_bytes - 4
+    assert complete.startswith(content)
+    assert len(complete) <= max_bytes or len(content) > max_bytes - 4
     assert all(document in texts for document in taken[:-1])
 
 
@@ -143,8 +143,8 @@ def test_names_are_loaded_described_or_answered_with_near_ones() -> None:
 
 
 def test_a_split_keeps_every_document_on_one_side_in_order() -> None:
-    whole = list(load_corpus("gen/mixed").documents())
+    complete = list(load_corpus("gen/mixed").documents())
     train, held_out = (list(load_corpus("gen/mixed", split=s).documents()) for s in ("train", "held-out"))
     assert not set(train) & set(held_out)
-    assert sorted(train + held_out) == sorted(whole)
-    assert train == [document for document in whole if document in set(train)]
+    assert sorted(train + held_out) == sorted(complete)
+    assert train == [document for document in complete if document in set(train)]

@@ -145,11 +145,11 @@ def test_a_symbolic_link_that_leads_nowhere_is_a_file_that_cannot_be_read(
 
 def test_a_pipe_without_a_writer_says_that_it_waits(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / "pipe")
-    said: list[str] = []
+    outputs: list[str] = []
 
     def write_once_told() -> None:
-        while not said or "waiting for a writer" not in said[-1]:
-            said.append("".join(said) + capfd.readouterr().err)
+        while not outputs or "waiting for a writer" not in outputs[-1]:
+            outputs.append("".join(outputs) + capfd.readouterr().err)
             Event().wait(0.05)
         (tmp_path / "pipe").write_text("text")
 
@@ -157,7 +157,7 @@ def test_a_pipe_without_a_writer_says_that_it_waits(tmp_path: Path, capfd: pytes
     writer.start()
     assert _documents(tmp_path / "pipe") == ["text"]
     writer.join()
-    assert "pipe: a pipe that nothing writes to yet; waiting for a writer" in said[-1]
+    assert "pipe: a pipe that nothing writes to yet; waiting for a writer" in outputs[-1]
 
 
 def test_a_path_that_is_not_a_file_is_said_to_be_none(tmp_path: Path) -> None:

@@ -41,8 +41,8 @@ def over_bytes(*merges: str, **fields: Any) -> Model:
 
 
 def values(model: Model, gold: list[Word], context: str = "alone") -> dict[str, float | None]:
-    found = agreement(fastest(model), gold, context)
-    return {name: figure.value for name, figure in found.figures.items()}
+    result = agreement(fastest(model), gold, context)
+    return {name: figure.value for name, figure in result.figures.items()}
 
 
 # --- the gold files ----------------------------------------------------------------------------------------------
@@ -70,10 +70,10 @@ GOLD = words("ev ler", "ev de", "ev i", "el de", "ler", "vle r")
 
 def test_figures_counted_by_hand() -> None:
     # ev|ler, ev|d|e, ev|i, e|l|d|e, ler, v|ler: 8 borders; 5 of morphs; 4 of both.
-    found = agreement(fastest(over_bytes("e+v", "l+e", "le+r")), GOLD, "alone")
-    assert (found.n_words, found.n_left_out) == (6, 0)
-    assert (found.n_token_borders, found.n_morph_borders, found.n_shared_borders) == (8, 5, 4)
-    figures = {name: figure.value for name, figure in found.figures.items()}
+    result = agreement(fastest(over_bytes("e+v", "l+e", "le+r")), GOLD, "alone")
+    assert (result.n_words, result.n_left_out) == (6, 0)
+    assert (result.n_token_borders, result.n_morph_borders, result.n_shared_borders) == (8, 5, 4)
+    figures = {name: figure.value for name, figure in result.figures.items()}
     assert figures["precision"] == 4 / 8
     assert figures["recall"] == 4 / 5
     assert figures["f1"] == 8 / 13
@@ -81,7 +81,7 @@ def test_figures_counted_by_hand() -> None:
     assert figures["single_token_word_share"] == 1 / 6
     assert figures["cut_character_word_share"] == 0
     for name in ("precision", "recall", "f1", "morph_score"):
-        value, low, high = found.figures[name]
+        value, low, high = result.figures[name]
         assert low < value < high
 
 
@@ -95,19 +95,19 @@ def test_morph_score_asks_for_the_first_border_only_whatever_else_is_cut() -> No
 def test_after_a_space_a_word_is_cut_as_in_a_text() -> None:
     model = over_bytes(" +e", " e+v", " ev+l")
     assert values(model, words("ev ler"), "alone")["recall"] == 1
-    found = agreement(fastest(model), words("ev ler"), "after a space")
-    assert (found.n_token_borders, found.n_shared_borders) == (2, 0)  # ␠evl|e|r
+    result = agreement(fastest(model), words("ev ler"), "after a space")
+    assert (result.n_token_borders, result.n_shared_borders) == (2, 0)  # ␠evl|e|r
 
-    found = agreement(fastest(over_bytes("e+v")), words("ev"), "after a space")
-    assert (found.n_token_borders, found.n_morph_borders) == (0, 0)
-    assert {figure.value for name, figure in found.figures.items() if name[0] in "prf"} == {None}
+    result = agreement(fastest(over_bytes("e+v")), words("ev"), "after a space")
+    assert (result.n_token_borders, result.n_morph_borders) == (0, 0)
+    assert {figure.value for name, figure in result.figures.items() if name[0] in "prf"} == {None}
 
 
 def test_a_border_inside_a_character_is_a_border_and_no_morphs() -> None:
-    found = agreement(fastest(over_bytes("d+e")), words("değ er"), "alone")  # de|C4|9F|e|r
-    assert (found.n_token_borders, found.n_morph_borders, found.n_shared_borders) == (4, 1, 1)
-    assert found.figures["cut_character_word_share"].value == 1
-    assert found.figures["precision"].value == 1 / 4
+    result = agreement(fastest(over_bytes("d+e")), words("değ er"), "alone")  # de|C4|9F|e|r
+    assert (result.n_token_borders, result.n_morph_borders, result.n_shared_borders) == (4, 1, 1)
+    assert result.figures["cut_character_word_share"].value == 1
+    assert result.figures["precision"].value == 1 / 4
     assert agreement(fastest(over_bytes("e+v")), words("ev de"), "alone").figures["f1"].low is None
 
 
@@ -122,8 +122,8 @@ def test_words_that_do_not_come_back_are_left_out() -> None:
     tokens = tuple(letter.encode() for letter in "edv ")
     unknown = Model(tokens=(*tokens, b"?"), unknown="?", unknown_id=4, **letters)
     for model in (unknown, Model(tokens=tokens, **letters)):
-        found = agreement(fastest(model), gold, "alone")
-        assert (found.n_words, found.n_left_out, found.n_shared_borders) == (1, 2, 1)
+        result = agreement(fastest(model), gold, "alone")
+        assert (result.n_words, result.n_left_out, result.n_shared_borders) == (1, 2, 1)
     none = agreement(fastest(unknown), words("xyz z"), "alone")
     assert (none.n_words, none.n_left_out, none.figures["f1"].value) == (0, 1, None)
 
@@ -140,15 +140,15 @@ def test_the_mark_of_sentencepiece_and_the_end_of_a_word_are_no_part_of_it() -> 
         end_of_word="</w>", pattern=(r"\S+|\s+",),
     )  # fmt: skip
     for model, context in [(marked, "alone"), (marked, "after a space"), (ended, "alone")]:
-        found = agreement(fastest(model), words("ev de"), context)
-        assert (found.n_words, found.n_token_borders, found.n_shared_borders) == (1, 1, 1)
+        result = agreement(fastest(model), words("ev de"), context)
+        assert (result.n_words, result.n_token_borders, result.n_shared_borders) == (1, 1, 1)
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "reason"),
     [
         (b"# only a rule\n", "holds no words"),
         (b"evde\tev da\n", "line 1: the morphs 'ev da' do not make the word 'evde'"),
@@ -158,9 +158,9 @@ def test_the_mark_of_sentencepiece_and_the_end_of_a_word_are_no_part_of_it() -> 
         (b"ev\xc3\tev\n", "line 1 is not UTF-8"),
     ],
 )
-def test_a_bad_file_is_refused_by_line(tmp_path: Path, content: bytes, said: str) -> None:
+def test_a_bad_file_is_refused_by_line(tmp_path: Path, content: bytes, reason: str) -> None:
     (tmp_path / "gold.tsv").write_bytes(content)
-    with pytest.raises(DataError, match=said.replace("(", r"\(")):
+    with pytest.raises(DataError, match=reason.replace("(", r"\(")):
         read_gold(str(tmp_path / "gold.tsv"))
 
 

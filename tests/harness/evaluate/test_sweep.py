@@ -44,12 +44,12 @@ def sampled(documents: list[str], share: float) -> list[str]:
 
 def test_each_size_is_what_training_to_that_size_gives(bpebench: Any, texts: dict[str, str]) -> None:
     given = ["-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "257,270..300"]
-    found = swept(bpebench, *given, "--patterns", "gpt2,none", "--width", "10")
-    assert [(row["pattern"], row["vocab_size"]) for row in found["rows"]] == [
+    result = swept(bpebench, *given, "--patterns", "gpt2,none", "--width", "10")
+    assert [(row["pattern"], row["vocab_size"]) for row in result["rows"]] == [
         (pattern, size) for pattern in ("gpt2", "none") for size in (257, 270, 300)
     ]
     measured = documents_of(texts["held"])
-    for row in found["rows"]:
+    for row in result["rows"]:
         spec = TrainingSpec(vocab_size=row["vocab_size"], pattern=row["pattern"])
         tokenizer = impls.train("priority", documents_of(texts["train"]), spec)
         assert row["n_tokens"] == sum(map(tokenizer.count, measured))
@@ -87,9 +87,9 @@ def test_where_twice_as_many_ids_save_too_little_is_said_whatever_the_range(
 
 def test_sizes_out_of_reach_are_said_and_left_out(bpebench: Any, texts: dict[str, str]) -> None:
     given = ["sweep", "-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "300,2k,4k"]
-    found = swept(bpebench, *given[1:])
-    assert [row["vocab_size"] for row in found["rows"]] == [300]
-    (missed,) = found["unreached"]
+    result = swept(bpebench, *given[1:])
+    assert [row["vocab_size"] for row in result["rows"]] == [300]
+    (missed,) = result["unreached"]
     assert missed["sizes"] == [2000, 4000]
     model = impls.train("priority", documents_of(texts["train"]), TrainingSpec(vocab_size=4000)).model
     assert missed["largest"] == model.vocab_size < 2000
@@ -153,24 +153,24 @@ def test_published_vocabularies_are_counted_on_the_same_text(
     hand_made("a+b", alphabet="bytes").save(pairs)
     given = ["-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "258..320", "--price", "3"]
     given += ["-m", pairs, "-m", lossy]
-    found = swept(bpebench, *given)
-    published = [row for row in found["rows"] if row["model"]]
+    result = swept(bpebench, *given)
+    published = [row for row in result["rows"] if row["model"]]
     assert [(row["model"], row["round_trip"]) for row in published] == [(pairs, "exact"), (lossy, "lossy")]
     tokenizer = impls.load("priority", hand_made("a+b", alphabet="bytes"))
     n_tokens = sum(map(tokenizer.count, documents_of(texts["held"])))
     assert (published[0]["n_tokens"], published[0]["relative_tokens"]) == (n_tokens, 1)
-    for row in found["rows"]:
+    for row in result["rows"]:
         assert row["relative_tokens"] == row["n_tokens"] / n_tokens
         assert row["cost_per_megabyte"] == pytest.approx(3 / row["bytes_per_token"])
     shown = bpebench("sweep", *given).out
     assert f"{lossy} (lossy)" in shown
-    largest = max(found["rows"], key=lambda row: (row["model"] is None, row["vocab_size"]))
+    largest = max(result["rows"], key=lambda row: (row["model"] is None, row["vocab_size"]))
     assert f"trained here, gpt2: 258 ids and more take fewer tokens than {pairs}" in shown
     assert f"{largest['relative_tokens']:.3f} times as many (95 % " in shown
 
 
 @pytest.mark.parametrize(
-    ("figures", "said"),
+    ("figures", "message"),
     [
         (
             [Figure(1.2, 1.1, 1.3), Figure(0.97, 0.9, 1.05), Figure(0.9, 0.8, 0.95), Figure(0.8, 0.7, 0.85)],
@@ -192,7 +192,7 @@ def test_published_vocabularies_are_counted_on_the_same_text(
         ([Figure(0.9)], "a single document does not show which size takes fewer tokens than gpt2 on text: 0.900"),
     ],
 )
-def test_fewer_tokens_are_claimed_only_where_the_interval_excludes_1(figures: list[Figure], said: str) -> None:
+def test_fewer_tokens_are_claimed_only_where_the_interval_excludes_1(figures: list[Figure], message: str) -> None:
     rows = [
         SweepRow(
             pattern="gpt2", n_trained_bytes=5, held_out="text", vocab_size=300 + i,
@@ -201,7 +201,7 @@ def test_fewer_tokens_are_claimed_only_where_the_interval_excludes_1(figures: li
         )
         for i, figure in enumerate(figures)
     ]  # fmt: skip
-    assert f"trained here, gpt2: {said}" in against(rows, "gpt2")
+    assert f"trained here, gpt2: {message}" in against(rows, "gpt2")
 
 
 # --- the text measured on --------------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ def test_csv_says_what_json_says(bpebench: Any, texts: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([], "name a text with -c"),
         (["-c", "TRAIN", "--csv", "--json"], "choose one of --json and --csv"),
@@ -249,11 +249,11 @@ def test_csv_says_what_json_says(bpebench: Any, texts: dict[str, str]) -> None:
     ],
 )
 def test_wrong_arguments_are_one_clear_line(
-    bpebench: Any, texts: dict[str, str], arguments: list[str], said: str
+    bpebench: Any, texts: dict[str, str], arguments: list[str], message: str
 ) -> None:
     ended = bpebench("sweep", *(argument.replace("TRAIN", texts["train"]) for argument in arguments))
     assert (ended.status, ended.out) == (2, "")
-    assert said in ended.err.splitlines()[-1]
+    assert message in ended.err.splitlines()[-1]
 
 
 def test_sizes_are_numbers_or_ranges_that_double_and_shares_are_percentages() -> None:

@@ -28,13 +28,13 @@ _ASCII = "aZ0_.,;:'\"-/ \t\r\x0b\x00"
 def test_words_lie_between_unicode_word_boundaries_and_hold_a_letter_or_digit(text: str, words: list[str]) -> None:
     content = text.encode()
     assert [content[a:b].decode() for a, b in spans(text)] == words
-    found = Segmenter().words(text)
-    assert [content[a:b].decode() for a, b in zip(found.starts, found.ends, strict=True)] == words
+    segments = Segmenter().words(text)
+    assert [content[a:b].decode() for a, b in zip(segments.starts, segments.ends, strict=True)] == words
 
 
 def agree(text: str, segmenter: Segmenter) -> None:
-    found = segmenter.words(text)
-    assert list(zip(found.starts.tolist(), found.ends.tolist(), strict=True)) == spans(text)
+    segments = segmenter.words(text)
+    assert list(zip(segments.starts.tolist(), segments.ends.tolist(), strict=True)) == spans(text)
 
 
 _PARTS = [*" \n\r\t'’.:,-_abé1א\"\u0301\u200d\u00ad🇹ア漢ก\ud800👩"]
@@ -47,8 +47,8 @@ def test_cutting_at_spaces_changes_no_word(parts: list[str]) -> None:
 
 
 def test_characters_are_counted_by_whether_their_script_writes_words_apart() -> None:
-    found = Segmenter().words("ab 日本 ไทย x")
-    assert (found.n_characters, found.n_unspaced) == (8, 5)
+    segments = Segmenter().words("ab 日本 ไทย x")
+    assert (segments.n_characters, segments.n_unspaced) == (8, 5)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])

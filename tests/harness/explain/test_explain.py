@@ -77,9 +77,10 @@ def _set_pattern(fields: dict[str, Any], expression: str) -> None:
             step["pattern"] = {"Regex": expression}
 
 
-def tokens(found: Explanation) -> tuple[str, str]:
+def tokens(explanation: Explanation) -> tuple[str, str]:
     a, b = (
-        "·".join(token.text or "" for piece in side.pieces for token in piece.tokens) for side in (found.a, found.b)
+        "·".join(token.text or "" for piece in side.pieces for token in piece.tokens)
+        for side in (explanation.a, explanation.b)
     )
     return a, b
 
@@ -94,13 +95,13 @@ def test_what_one_side_refuses_is_a_failure_with_its_reason_and_a_panic_is_not_o
     def panics(text: str) -> list[int]:
         raise Panic("index out of bounds")
 
-    for other, text, said in (
+    for other, text, message in (
         (document(), "a\ud83d", "hf raises TypeError"),
         (hidden(panics), "ab", "hidden raises Panic: index out of bounds"),
     ):
-        found = explain(side("tiktoken"), other, text)
-        assert found.stage == "failure"
-        assert said in found.what
+        explanation = explain(side("tiktoken"), other, text)
+        assert explanation.stage == "failure"
+        assert message in explanation.what
 
 
 def test_other_ids_at_the_second_call_are_determinism() -> None:
@@ -112,7 +113,7 @@ def test_other_ids_at_the_second_call_are_determinism() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stage", "encode", "decode", "text", "said"),
+    ("stage", "encode", "decode", "text", "message"),
     [
         ("normalisation", lambda t, text: t.encode(text.lower()), None, "the \u0130ab", "hidden lower-cases it"),
         ("normalisation", lambda t, text: t.encode(" " + text), None, "ab", "hidden prepends a space"),
@@ -127,39 +128,39 @@ def test_other_ids_at_the_second_call_are_determinism() -> None:
     ],
 )  # fmt: skip
 def test_each_stage_is_named_by_a_fault_planted_in_it(
-    stage: str, encode: Any, decode: Any, text: str, said: str
+    stage: str, encode: Any, decode: Any, text: str, message: str
 ) -> None:
     box = Side(
         name="hidden",
         encode=lambda text: encode(PRIORITY, text),
         decode=lambda ids: (decode or impls.Tokenizer.decode)(PRIORITY, ids),
     )
-    found = explain(side("priority"), box, text)
-    assert found.stage == stage
-    assert said in found.what.replace("␣", " ")
+    explanation = explain(side("priority"), box, text)
+    assert explanation.stage == stage
+    assert message in explanation.what.replace("␣", " ")
 
 
 @pytest.mark.parametrize(
-    ("model", "change", "text", "said"),
+    ("model", "change", "text", "message"),
     [
         (MODEL, lambda fields: fields.update(normalizer={"type": "NFC"}), "the e\u0301", "hf normalises it to NFC"),
         (model_with("gpt2"), lambda fields: fields["pre_tokenizer"].update(add_prefix_space=True), "the",
          "hf prepends a space"),
     ],
 )  # fmt: skip
-def test_the_normaliser_of_a_library_is_known(model: Model, change: Any, text: str, said: str) -> None:
-    found = explain(side("priority", model), document(change, model), text)
-    assert found.stage == "normalisation"
-    assert said in found.what
+def test_the_normaliser_of_a_library_is_known(model: Model, change: Any, text: str, message: str) -> None:
+    explanation = explain(side("priority", model), document(change, model), text)
+    assert explanation.stage == "normalisation"
+    assert message in explanation.what
 
 
 def test_special_text_that_one_side_parses_is_the_special_tokens_stage() -> None:
     encoding = tiktoken.Encoding(
         "mine", pat_str=MODEL.pattern[0], mergeable_ranks=dict(MODEL.id_by_token), special_tokens={"<|end|>": 400}
     )
-    found = explain(side_of(encoding, "tiktoken"), document(), "ab<|end|>the")
-    assert found.stage == "special tokens"
-    assert "hf recognises ‘<|end|>’ (id 400) at character 2" in found.what
+    explanation = explain(side_of(encoding, "tiktoken"), document(), "ab<|end|>the")
+    assert explanation.stage == "special tokens"
+    assert "hf recognises ‘<|end|>’ (id 400) at character 2" in explanation.what
     assert explain(side_of(encoding, "tiktoken", allow_special=True), document(), "ab<|end|>the").agree
 
 
@@ -175,53 +176,57 @@ def test_overlapping_specials_taken_the_shortest_first_and_a_space_lost_beside_o
         return tokenizer.encode(re.sub(" *<s> *", "<s>", text), allowed_special="all")
 
     ours = side_of(tokenizer, "priority", allow_special=True)
-    for box, text, said in (
+    for box, text, message in (
         (shortest, "b<s>ab", "hidden recognises ‘<s>’ (id 300) at character 1"),
         (swallowing, "a <s>b", "hidden leaves out ‘ ’ before ‘<s>’"),
         (swallowing, "a<s> b", "hidden leaves out ‘ ’ after ‘<s>’"),
     ):
-        found = explain(ours, hidden(box, tokenizer), text)
-        assert found.stage == "special tokens"
-        assert said in found.what.replace("␣", " ")
+        explanation = explain(ours, hidden(box, tokenizer), text)
+        assert explanation.stage == "special tokens"
+        assert message in explanation.what.replace("␣", " ")
 
 
 def test_bytes_without_a_token_are_lost_in_the_vocabulary() -> None:
     bare = tokenizers.Tokenizer(tokenizers.models.BPE(vocab={"w": 0, "r": 1, "l": 2, "d": 3}, merges=[]))
     bare.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     model = Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern=NAMED["gpt2"])
-    found = explain(side("priority", model), side_of(bare, "hf"), "wörld")
-    assert found.stage == "vocabulary"
-    assert "hf sees ‘wörld’ and drops ‘ö’" in found.what
+    explanation = explain(side("priority", model), side_of(bare, "hf"), "wörld")
+    assert explanation.stage == "vocabulary"
+    assert "hf sees ‘wörld’ and drops ‘ö’" in explanation.what
 
 
 # --- pieces ------------------------------------------------------------------------------------------------------
 
 
 def test_known_pieces_and_a_token_across_a_cut_are_proof() -> None:
-    found = explain(side("tiktoken"), document(lambda fields: _set_pattern(fields, NAMED["cl100k-0.14"][0])), "1234")
-    assert found.stage == "pieces"
-    assert "tiktoken has the piece ‘123’; hf has the piece ‘1234’" in found.what
-    found = explain(side("priority"), by_pattern(r"\p{N}+|\P{N}+"), "1234")
-    assert found.stage == "pieces"
-    assert any("has the token ‘34’ across byte 3" in line for line in found.evidence)
+    explanation = explain(
+        side("tiktoken"), document(lambda fields: _set_pattern(fields, NAMED["cl100k-0.14"][0])), "1234"
+    )
+    assert explanation.stage == "pieces"
+    assert "tiktoken has the piece ‘123’; hf has the piece ‘1234’" in explanation.what
+    explanation = explain(side("priority"), by_pattern(r"\p{N}+|\P{N}+"), "1234")
+    assert explanation.stage == "pieces"
+    assert any("has the token ‘34’ across byte 3" in line for line in explanation.evidence)
     assert explain(side("tiktoken"), by_pattern(r"\p{N}+|\P{N}+"), "\u00e9 1234").stage == "pieces"
 
 
 def test_a_hidden_cut_is_not_told_from_merging(hand_made: Any) -> None:
     whole = model_with("none")
-    found = explain(side("priority", whole), by_pattern(r"\p{N}{1,3}|\P{N}+", impls.load("priority", whole)), "x1234")
-    assert found.stage == "pieces or merges"
-    assert "whether it cuts ‘x1234’ or merges it differently is not known" in found.evidence[0]
-    assert (found.a.pieces_from, found.b.pieces_from) == ("reported", "unknown")
+    explanation = explain(
+        side("priority", whole), by_pattern(r"\p{N}{1,3}|\P{N}+", impls.load("priority", whole)), "x1234"
+    )
+    assert explanation.stage == "pieces or merges"
+    assert "whether it cuts ‘x1234’ or merges it differently is not known" in explanation.evidence[0]
+    assert (explanation.a.pieces_from, explanation.b.pieces_from) == ("reported", "unknown")
     bytewise = replace(side("tiktoken"), encode=lambda text: list(text.encode()))
     assert explain(side("priority"), bytewise, "ab").stage == "pieces or merges"
     chance, model, seen = random.Random(3), hand_made("a+b a+a b+c ab+c aa+c c+a", alphabet="bytes"), 0
     greedy, exact = impls.load("greedy", model), side("priority", model)
     for _ in range(200):
         text = "".join(chance.choices("abc", k=chance.randint(3, 8)))
-        found = explain(exact, hidden(greedy.encode, greedy), text)
-        seen += not found.agree
-        assert found.stage in (None, "pieces or merges"), (text, found.what, found.evidence)
+        explanation = explain(exact, hidden(greedy.encode, greedy), text)
+        seen += not explanation.agree
+        assert explanation.stage in (None, "pieces or merges"), (text, explanation.what, explanation.evidence)
     assert seen > 20
 
 
@@ -239,9 +244,9 @@ for _name, _value in (("LETTERS", _NEW_LETTERS), ("NUMBERS", _NEW_NUMBERS), ("NE
 def test_a_character_newer_than_one_engine_is_the_unicode_version(known: str) -> None:
     for text in ("1\U00011de0234", "\u0c5c's", "the \ua7ce's ab", "\U0003d000's"):
         for sides in ((side(known), by_pattern(NEWER)), (by_pattern(NEWER), side(known))):
-            found = explain(*sides, text)
-            assert found.stage == "unicode version"
-            assert "newer than Unicode 16: U+" in found.evidence[0]
+            explanation = explain(*sides, text)
+            assert explanation.stage == "unicode version"
+            assert "newer than Unicode 16: U+" in explanation.evidence[0]
 
 
 # --- merges and the vocabulary -----------------------------------------------------------------------------------
@@ -249,16 +254,21 @@ def test_a_character_newer_than_one_engine_is_the_unicode_version(known: str) ->
 
 def test_two_ways_over_one_model_part_at_a_step(hand_made: Any) -> None:
     model = hand_made("a+b a+a", alphabet="bytes")
-    found = explain(side("priority", model), side("greedy", model), "aab")
-    assert (found.stage, found.step, found.rank, tokens(found)) == ("merges", 1, 0, ("a·ab", "aa·b"))
-    assert "merges ‘a’ + ‘b’ (rank 0) at byte 1" in found.what
-    assert found.a.steps_give_its_ids
-    assert found.b.steps_give_its_ids
+    explanation = explain(side("priority", model), side("greedy", model), "aab")
+    assert (explanation.stage, explanation.step, explanation.rank, tokens(explanation)) == (
+        "merges",
+        1,
+        0,
+        ("a·ab", "aa·b"),
+    )
+    assert "merges ‘a’ + ‘b’ (rank 0) at byte 1" in explanation.what
+    assert explanation.a.steps_give_its_ids
+    assert explanation.b.steps_give_its_ids
     assert explain(side("priority", model), side("naive", model), "abcab").agree
 
 
 @pytest.mark.parametrize(
-    ("merges", "one", "other", "text", "step", "rank", "split", "said"),
+    ("merges", "one", "other", "text", "step", "rank", "split", "message"),
     [
         ("a+a a+aa", {}, {"merge_rule": "concatenation"}, "aaa", 1, 257, None, "whole piece"),
         ("a+a a+aa", {}, {"merge_rule": "concatenation"}, "baaa", 2, 257, None,
@@ -270,34 +280,39 @@ def test_two_ways_over_one_model_part_at_a_step(hand_made: Any) -> None:
     ],
 )  # fmt: skip
 def test_two_rules_over_the_same_tokens_part_at_a_step(
-    hand_made: Any, merges: str, one: Any, other: Any, text: str, step: int, rank: int | None, split: Any, said: str
+    hand_made: Any, merges: str, one: Any, other: Any, text: str, step: int, rank: int | None, split: Any, message: str
 ) -> None:
     sides = (side("priority", hand_made(merges, alphabet="bytes", **one), "one"),
              side("priority", hand_made(merges, alphabet="bytes", **other), "other"))  # fmt: skip
-    found = explain(*sides, text)
-    assert (found.stage, found.step, found.rank) == ("merges", step, rank)
-    assert split in (None, tokens(found))
-    assert said in found.what
+    explanation = explain(*sides, text)
+    assert (explanation.stage, explanation.step, explanation.rank) == ("merges", step, rank)
+    assert split in (None, tokens(explanation))
+    assert message in explanation.what
 
 
 @pytest.mark.parametrize("name", ["tokenizers", "priority"])
 def test_of_a_merge_listed_twice_the_later_rank_counts(hand_made: Any, name: str) -> None:
     twice = side(name, hand_made("a+b b+c a+b", alphabet="bytes"), "twice")
-    found = explain(twice, side(name, hand_made("a+b b+c", alphabet="bytes"), "once"), "abc")
-    assert (found.stage, found.step, found.rank, tokens(found)) == ("merges", 1, 1, ("a·bc", "ab·c"))
+    explanation = explain(twice, side(name, hand_made("a+b b+c", alphabet="bytes"), "once"), "abc")
+    assert (explanation.stage, explanation.step, explanation.rank, tokens(explanation)) == (
+        "merges",
+        1,
+        1,
+        ("a·bc", "ab·c"),
+    )
 
 
 @pytest.mark.parametrize(
-    ("merges", "text", "said", "step"),
+    ("merges", "text", "message", "step"),
     [("b+c a+b", "xab", "‘ab’ has the id 256 in one, 257 in other", None), ("a+b", "abc", "no such token", 2)],
 )
 def test_another_id_or_no_token_is_the_vocabulary(
-    hand_made: Any, merges: str, text: str, said: str, step: int | None
+    hand_made: Any, merges: str, text: str, message: str, step: int | None
 ) -> None:
     one = side("priority", hand_made("a+b b+c" if step is None else "a+b ab+c", alphabet="bytes"), "one")
-    found = explain(one, side("priority", hand_made(merges, alphabet="bytes"), "other"), text)
-    assert (found.stage, found.step) == ("vocabulary", step)
-    assert said in found.what
+    explanation = explain(one, side("priority", hand_made(merges, alphabet="bytes"), "other"), text)
+    assert (explanation.stage, explanation.step) == ("vocabulary", step)
+    assert message in explanation.what
 
 
 def test_other_rules_behind_a_black_box_are_not_proved_to_be_merges(hand_made: Any) -> None:
@@ -306,18 +321,18 @@ def test_other_rules_behind_a_black_box_are_not_proved_to_be_merges(hand_made: A
 
     def rightmost(piece: str) -> list[int]:
         ids = model.symbols(piece)
-        while merges := [(*found, -at) for at, pair in enumerate(pairwise(ids)) if (found := rules.merge(*pair))]:
-            _, made, at = min(merges, key=lambda merge: (merge[0], merge[2]))
+        while merges := [(*merge, -at) for at, pair in enumerate(pairwise(ids)) if (merge := rules.merge(*pair))]:
+            _, made, at = min(merges, key=lambda each: (each[0], each[2]))
             ids[-at : -at + 2] = [made]
         return ids
 
-    found = explain(side("priority", model), by_piece(model, rightmost), "aaa")
-    assert (found.stage, found.step, found.rank) == ("pieces or merges", 1, 0)
+    explanation = explain(side("priority", model), by_piece(model, rightmost), "aaa")
+    assert (explanation.stage, explanation.step, explanation.rank) == ("pieces or merges", 1, 0)
     model = hand_made("a+ab a+b", alphabet="bytes")
     replay = Rules(model)
     box = by_piece(model, lambda piece: derive(replay, piece, "replay").ids)
-    found = explain(side("priority", model), box, "aab")
-    assert (found.stage, found.step, found.rank) == ("pieces or merges", 2, 0)
+    explanation = explain(side("priority", model), box, "aab")
+    assert (explanation.stage, explanation.step, explanation.rank) == ("pieces or merges", 2, 0)
 
 
 @pytest.mark.parametrize("name", ["naive", "wordcount", "compiled", "backtracking", "greedy", "tiktoken", "tokenizers"])

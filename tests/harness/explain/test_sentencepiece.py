@@ -30,12 +30,12 @@ def metaspace(kind: str) -> Side:
 
 
 def test_metaspace_cuts_before_each_space_and_puts_no_mark_before_one_where_prepend_does() -> None:
-    found = explain(metaspace("prepend"), metaspace("metaspace"), "ab c")
-    assert found.stage == "pieces"
-    assert "prepend has the piece ‘▁ab▁c’; metaspace has the piece ‘▁ab’" in found.what
-    found = explain(metaspace("prepend"), metaspace("metaspace"), " a")
-    assert found.stage == "normalisation"
-    assert "prepend replaces spaces by ▁ and prepends one; metaspace replaces spaces by ▁" in found.what
+    explanation = explain(metaspace("prepend"), metaspace("metaspace"), "ab c")
+    assert explanation.stage == "pieces"
+    assert "prepend has the piece ‘▁ab▁c’; metaspace has the piece ‘▁ab’" in explanation.what
+    explanation = explain(metaspace("prepend"), metaspace("metaspace"), " a")
+    assert explanation.stage == "normalisation"
+    assert "prepend replaces spaces by ▁ and prepends one; metaspace replaces spaces by ▁" in explanation.what
 
 
 # --- the library's own files -------------------------------------------------------------------------------------
@@ -49,11 +49,11 @@ def test_sentencepiece_s_default_normalises_and_its_identity_does_not(tmp_path: 
         content = trained_file(texts, vocab_size=300, byte_fallback=True, character_coverage=1.0, **more)
         (tmp_path / f"{name}.model").write_bytes(content)
     identity, default = (load_side(str(tmp_path / f"{name}.model"), None) for name in options)
-    for text, said in (
+    for text, message in (
         ("the  cat", "collapses white space to single spaces and strips it"),
         ("\ufb01ne cats", "normalises it to NFKC"),
         ("the\tcat", "default.model"),
     ):
-        found = explain(identity, default, text)
-        assert found.stage == "normalisation"
-        assert said in found.what
+        explanation = explain(identity, default, text)
+        assert explanation.stage == "normalisation"
+        assert message in explanation.what

@@ -20,9 +20,9 @@ def reached(model: Model) -> Reach:
     return reach(fastest(model))
 
 
-def of(found: Reach, token: bytes) -> Unreached | None:
+def of(reach_result: Reach, token: bytes) -> Unreached | None:
     """Return what is said of a token; None where it is reached."""
-    return next((one for one in found.unreached if one.token == token), None)
+    return next((one for one in reach_result.unreached if one.token == token), None)
 
 
 def proof(model: Model, token: bytes) -> tuple[str, tuple[int, ...] | None, str]:
@@ -34,15 +34,15 @@ def proof(model: Model, token: bytes) -> tuple[str, tuple[int, ...] | None, str]
 def test_a_lower_merge_across_its_parts_and_a_token_without_a_merge() -> None:
     # bc is made first, so that ab+c finds no ab: abc is never made; xyz has no merge at all.
     model = Model(tokens=(*BYTES, b"bc", b"ab", b"abc", b"xyz"), merges=((98, 99), (97, 98), (257, 99)))
-    found = reached(model)
-    assert {one.token for one in found.unreached if not one.is_unused_byte} == {b"abc", b"xyz"}
+    reach_result = reached(model)
+    assert {one.token for one in reach_result.unreached if not one.is_unused_byte} == {b"abc", b"xyz"}
     rule, ids, why = proof(model, b"abc")
     assert (rule, ids) == ("merges", (97, 256))
     assert why.startswith("its symbols merge to ")
     rule, ids, why = proof(model, b"xyz")
     assert (rule, ids) == ("merges", (120, 121, 122))
     assert "no merge makes it" in why
-    assert sum(one.is_unused_byte for one in found.unreached) == 13
+    assert sum(one.is_unused_byte for one in reach_result.unreached) == 13
 
 
 def test_where_whole_pieces_are_looked_up_a_token_without_a_derivation_is_reached_as_a_piece() -> None:
@@ -75,9 +75,9 @@ def test_without_a_proof_nothing_is_claimed() -> None:
 
 def test_a_token_of_other_text_only_is_reached_and_the_text_is_shown() -> None:
     model = Model(tokens=(*BYTES, b"I'"), merges=((73, 39),), pattern=(r"\p{L}+(?:'s)?|[^\p{L}]",))
-    found = reached(model)
-    assert of(found, b"I'") is None
-    ids, text = found.elsewhere[256]
+    reach_result = reached(model)
+    assert of(reach_result, b"I'") is None
+    ids, text = reach_result.elsewhere[256]
     assert ids == (73, 39)
     assert 256 in impls.load("naive", model).encode(text)
 
@@ -85,10 +85,10 @@ def test_a_token_of_other_text_only_is_reached_and_the_text_is_shown() -> None:
 def test_bytes_that_are_no_utf8_and_parts_of_characters() -> None:
     tokens = (*BYTES, b"\xff\xfe", b"\xed\xa0", b" \xc3", b"\xa9 ")
     merges = ((255, 254), (0xED, 0xA0), (32, 0xC3), (0xA9, 32))
-    found = reached(Model(tokens=tokens, merges=merges))
-    assert {one.token for one in found.unreached if not one.is_unused_byte} == {b"\xff\xfe", b"\xed\xa0"}
-    assert of(found, b"\xff\xfe").rule == "utf-8"
-    assert found.elsewhere[258].ids is None
+    reach_result = reached(Model(tokens=tokens, merges=merges))
+    assert {one.token for one in reach_result.unreached if not one.is_unused_byte} == {b"\xff\xfe", b"\xed\xa0"}
+    assert of(reach_result, b"\xff\xfe").rule == "utf-8"
+    assert reach_result.elsewhere[258].ids is None
 
 
 def test_what_a_normal_form_rewrites_and_what_an_added_token_cuts_out() -> None:
@@ -107,12 +107,12 @@ def test_bytes_of_characters_that_are_tokens_themselves() -> None:
     tokens = [None] * 256 + ["▁".encode(), b"a", b"b", "▁a".encode()]
     rules = SentencePieceRules(byte_ids=tuple(range(256)))
     model = Model(tokens=tuple(tokens), merges=((256, 257),), alphabet="chars", sentencepiece=rules)
-    found = reached(model)
-    unused = {one.id for one in found.unreached if one.is_unused_byte}
+    reach_result = reached(model)
+    unused = {one.id for one in reach_result.unreached if one.is_unused_byte}
     assert len(unused) == 13
-    others = {one.id: one.rule for one in found.unreached if one.id not in unused}
+    others = {one.id: one.rule for one in reach_result.unreached if one.id not in unused}
     assert others == {32: "normalization", 97: "merges", 98: "merges"}
-    assert {257, 259} <= found.elsewhere.keys(), "a text begins with a space, so b alone is never first"
+    assert {257, 259} <= reach_result.elsewhere.keys(), "a text begins with a space, so b alone is never first"
 
 
 def test_no_proof_is_ever_refuted() -> None:
@@ -138,13 +138,13 @@ def test_no_proof_is_ever_refuted() -> None:
         tokenizer = fastest(model)
         met = {i for ids in tokenizer.encode_batch(texts, 1) for i in ids}
         proofs = Proofs(model)
-        found = reach(tokenizer)
-        unreached = {one.id for one in found.unreached}
+        reach_result = reach(tokenizer)
+        unreached = {one.id for one in reach_result.unreached}
         proven = {i for i in range(256, len(tokens)) if proofs.of(i, tokens[i])}
         assert not proven & met, "what some text has is called unreachable"
-        assert {one.id for one in found.unreached if one.proven} - set(range(256)) == proven
-        assert all(i in tokenizer.encode(one.text) for i, one in found.elsewhere.items())
-        assert not {i for i in range(256, len(tokens)) if i not in met} - unreached - found.elsewhere.keys()
-        n_proven, n_elsewhere = n_proven + len(proven), n_elsewhere + sum(i > 255 for i in found.elsewhere)
+        assert {one.id for one in reach_result.unreached if one.proven} - set(range(256)) == proven
+        assert all(i in tokenizer.encode(one.text) for i, one in reach_result.elsewhere.items())
+        assert not {i for i in range(256, len(tokens)) if i not in met} - unreached - reach_result.elsewhere.keys()
+        n_proven, n_elsewhere = n_proven + len(proven), n_elsewhere + sum(i > 255 for i in reach_result.elsewhere)
     assert n_proven > 20
     assert n_elsewhere > 0

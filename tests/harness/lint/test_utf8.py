@@ -16,9 +16,9 @@ def test_every_part_of_a_text_is_in_each_text_around_it() -> None:
         content = "".join(map(chr, codes)).encode()
         start = draw.randrange(len(content))
         token = content[start : draw.randrange(start + 1, len(content) + 1)]
-        found = texts_around(token, 20)
-        assert 0 < len(found) <= 20
-        assert all(token in text.encode() for text in found)
+        texts = texts_around(token, 20)
+        assert 0 < len(texts) <= 20
+        assert all(token in text.encode() for text in texts)
 
 
 def test_all_64_ends_of_a_character_are_found() -> None:

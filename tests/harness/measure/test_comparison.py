@@ -46,22 +46,22 @@ def test_a_slow_one_is_compared_over_the_documents_that_both_have_read() -> None
 def test_a_slow_one_is_compared_with_the_passes_of_its_own_rounds_alone() -> None:
     ahead = [[0.001 * (opening + 1) + 0.0001 * n for n in range(12)] for opening in range(12)]
     slow = [[4 * seconds for seconds in some[:4]] for some in ahead[:4]]
-    found = relative_times([*timed("fast", ahead), *timed("slow", slow)]).times["slow"].interval
-    assert found == pytest.approx((4, 4, 4))
+    result = relative_times([*timed("fast", ahead), *timed("slow", slow)]).times["slow"].interval
+    assert result == pytest.approx((4, 4, 4))
 
 
 def test_a_pass_that_lost_the_processor_does_not_count_where_others_remain() -> None:
     one, other = timed("one", [[1.0, 1.0, 1.0]]), timed("other", [[2.0, 2.0, 9.0]])
     other[0].passes[2] = Pass(2, True, 1_000_000, [1], [9.0], [2.0])
-    found = relative_times([*one, *other])
-    assert (found.times["other"].interval.value, found.clock) == (pytest.approx(2), "wall")
+    result = relative_times([*one, *other])
+    assert (result.times["other"].interval.value, result.clock) == (pytest.approx(2), "wall")
 
 
 def test_what_waits_for_the_processor_is_ranked_by_processor_time() -> None:
     one, other = timed("one", [[1.0]]), timed("other", [[2.0]])
     one[0].passes = [Pass(0, False, 100, [1], [3.0], [1.0])]
-    found = relative_times([*one, *other])
-    assert (list(found.times), found.clock) == (["one", "other"], "processor")
+    result = relative_times([*one, *other])
+    assert (list(result.times), result.clock) == (["one", "other"], "processor")
 
 
 def test_the_document_is_plain_and_has_what_was_promised() -> None:
@@ -142,6 +142,6 @@ class Pairs(Tokenizer):
 
 def test_compression_counts_bytes_characters_words_and_tokens() -> None:
     tokenizer = Pairs(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
-    found = compression(tokenizer, ["iki söz", "", "bir"], model="m", corpus="c")
-    assert (found.n_texts, found.n_bytes, found.n_characters, found.n_words, found.n_tokens) == (2, 11, 10, 3, 6)
-    assert found.vocab_size == 256
+    result = compression(tokenizer, ["iki söz", "", "bir"], model="m", corpus="c")
+    assert (result.n_texts, result.n_bytes, result.n_characters, result.n_words, result.n_tokens) == (2, 11, 10, 3, 6)
+    assert result.vocab_size == 256

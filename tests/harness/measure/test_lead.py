@@ -18,9 +18,9 @@ def test_a_pass_of_fewer_calls_is_timed_from_the_same_text_on(n_documents: int) 
     workload = _workload(n_calls=8, n_documents=n_documents)
     calls = [[b"%d.%d" % (call, of) for of in range(n_documents)] for call in range(12)]
     texts = [text for call in calls for text in call]
-    whole = Round(calls, [b"ids of " + text for text in texts], "tiktoken")
+    complete_round = Round(calls, [b"ids of " + text for text in texts], "tiktoken")
     for n_calls, n_lead in ((8, 4), (4, 2), (2, 1), (1, 1)):
-        of_pass = whole.of_pass(workload, n_calls)
+        of_pass = complete_round.of_pass(workload, n_calls)
         assert of_pass.calls[n_lead:] == calls[4 : 4 + n_calls]
         assert of_pass.calls[:n_lead] == calls[4 - n_lead : 4]
         assert of_pass.ids == [b"ids of " + text for text in of_pass.texts]

@@ -41,14 +41,14 @@ def test_the_scatter_of_rounds_counts_once() -> None:
 
 def test_a_planted_slowdown_is_found_by_twenty_openings_and_a_copy_is_not_called_slower() -> None:
     random = np.random.default_rng(7)
-    found = {1.0: 0, 1.05: 0, 1.1: 0}
-    for ratio in found:
+    counts = {1.0: 0, 1.05: 0, 1.1: 0}
+    for ratio in counts:
         for _ in range(20):
             floor = stats.floor_of([stats.estimate(simulated(random, 1.0, 20, 20)).interval for _ in range(2)])
-            found[ratio] += stats.claim(stats.estimate(simulated(random, ratio, 20, 20)).interval, floor) == "slower"
-    assert found[1.0] == 0
-    assert found[1.1] == 20
-    assert found[1.05] >= 15
+            counts[ratio] += stats.claim(stats.estimate(simulated(random, ratio, 20, 20)).interval, floor) == "slower"
+    assert counts[1.0] == 0
+    assert counts[1.1] == 20
+    assert counts[1.05] >= 15
 
 
 def test_an_estimate_is_the_mean_over_openings_of_medians_over_rounds() -> None:

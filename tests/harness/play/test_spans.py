@@ -20,10 +20,10 @@ TEXT = "héllo wörld  👩🏽‍🚀 öğrendiklerimiz\n\tשלום e\u0301 <s>
 def spans(implementation: str, model: impls.Model, text: str) -> tuple[list[bytes], list[list[int]]]:
     tokenizer = impls.load(implementation, model)
     ids = tokenizer.encode(text, disallowed_special=())
-    found = Tokens(tokenizer, spelling(model), text, ids)
-    ends = np.cumsum(found.lengths)
-    tokens = [found.joined[end - length : end] for end, length in zip(ends, found.lengths, strict=True)]
-    return tokens, spans_of(found.starts, found.ends, found.data)
+    located = Tokens(tokenizer, spelling(model), text, ids)
+    ends = np.cumsum(located.lengths)
+    tokens = [located.joined[end - length : end] for end, length in zip(ends, located.lengths, strict=True)]
+    return tokens, spans_of(located.starts, located.ends, located.data)
 
 
 def sliced(text: str, span: list[int] | None) -> tuple[bytes, str]:
@@ -33,16 +33,16 @@ def sliced(text: str, span: list[int] | None) -> tuple[bytes, str]:
 @pytest.mark.parametrize("implementation", ["compiled", "greedy", "tiktoken", "tokenizers"])
 def test_tokens_are_the_bytes_of_their_spans_and_touch_their_characters(model_file: Path, implementation: str) -> None:
     model = impls.Model.load(model_file)
-    tokens, found = spans(implementation, model, TEXT)
+    tokens, places = spans(implementation, model, TEXT)
     starts = [len(character.encode()) for character in TEXT]
     borders = [sum(starts[:k]) for k in range(len(TEXT) + 1)]
-    for token, span in zip(tokens, found, strict=True):
+    for token, span in zip(tokens, places, strict=True):
         data, characters = sliced(TEXT, span)
         assert data == token
         touched = [k for k in range(len(TEXT)) if borders[k] < span[1] and borders[k + 1] > span[0]]  # type: ignore[index]
         assert characters == "".join(TEXT[k] for k in touched)
     assert b"".join(tokens) == TEXT.encode()
-    assert any(len(token) < len(sliced(TEXT, span)[1].encode()) for token, span in zip(tokens, found, strict=True))
+    assert any(len(token) < len(sliced(TEXT, span)[1].encode()) for token, span in zip(tokens, places, strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +57,12 @@ ALONE = "aZÀﬁ①Ⅻ Ｗ½ ̈İ👩\u00a0".replace("\u0308", "").replace("İ",
 @settings(max_examples=150, deadline=None)
 @given(st.text(ALONE, max_size=40))
 def test_a_rewritten_text_has_the_spans_of_its_characters(rewriting: impls.Model, text: str) -> None:
-    tokens, found = spans("priority", rewriting, text)
+    tokens, places = spans("priority", rewriting, text)
     origin: list[int] = []  # of each byte the tokens spell: the character of the text it comes from
     for at, character in enumerate(text):
         origin += [at] * len(rewriting.normalize(character).encode())
     k = 0
-    for token, span in zip(tokens, found, strict=True):
+    for token, span in zip(tokens, places, strict=True):
         assert span[2:] == [origin[k], origin[k + len(token) - 1] + 1]
         k += len(token)
     assert k == len(origin)
@@ -71,36 +71,36 @@ def test_a_rewritten_text_has_the_spans_of_its_characters(rewriting: impls.Model
 def test_what_several_characters_become_together_is_aligned_too(rewriting: impls.Model) -> None:
     model = rewriting.with_(normalization='replace-regex("(?:ab)+c?","x")+strip-accents')
     text = "aab ababc e\u0301abz"
-    tokens, found = spans("priority", model, text)
+    tokens, places = spans("priority", model, text)
     assert b"".join(tokens) == b"ax x exz"
-    assert [sliced(text, span)[1] for span in found] == ["a", "b", " ", "c", " ", "e", "b", "z"]
+    assert [sliced(text, span)[1] for span in places] == ["a", "b", " ", "c", " ", "e", "b", "z"]
 
 
 @pytest.mark.parametrize("prefix", ["always", "missing", "never"])
 def test_marks_for_spaces_and_spelled_characters_of_sentencepiece(prefix: Any) -> None:
     model = pieces_model("▁ a b ▁a ▁ab", "▁+a ▁a+b", dummy_prefix=prefix)
     text = "ab é ab"
-    tokens, found = spans("priority", model, text)
+    tokens, places = spans("priority", model, text)
     assert b"".join(tokens) == (b"" if prefix == "never" else b" ") + text.encode()
     first = ["a", "b"] if prefix == "never" else ["ab"]
-    assert [sliced(text, span)[1] for span in found] == [*first, " ", "é", "é", " ab"]
+    assert [sliced(text, span)[1] for span in places] == [*first, " ", "é", "é", " ab"]
 
 
 def test_of_several_spaces_the_mark_has_the_last_and_an_unknown_token_its_characters() -> None:
     model = pieces_model("▁ a b ▁a ▁ab", "▁+a ▁a+b", byte_tokens=(), remove_extra_spaces=True)
     text = "  ab   a文字b "
-    tokens, found = spans("priority", model, text)
-    assert [sliced(text, span)[1] for span in found] == ["ab", " a", "文字", "b"]
+    tokens, places = spans("priority", model, text)
+    assert [sliced(text, span)[1] for span in places] == ["ab", " a", "文字", "b"]
     assert len(tokens) == 4
 
 
 def test_of_ids_that_do_not_spell_the_text_no_place_is_known(model_file: Path) -> None:
     model = impls.Model.load(model_file)
     tokenizer = impls.load("priority", model)
-    found = Tokens(tokenizer, spelling(model), "hello world!", tokenizer.encode("hello moon!"))
-    assert spans_of(found.starts, found.ends, found.data) == []
-    assert "unknown" in found.note
-    assert found.tokens() is not None
+    located = Tokens(tokenizer, spelling(model), "hello world!", tokenizer.encode("hello moon!"))
+    assert spans_of(located.starts, located.ends, located.data) == []
+    assert "unknown" in located.note
+    assert located.tokens() is not None
     assert spans("priority", model, "") == ([], [])
 
 

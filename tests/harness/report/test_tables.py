@@ -86,8 +86,8 @@ def test_round_trips_and_failures_are_listed_once_with_their_places() -> None:
         *timed("far", [[]], "encode/m/c", "missing", reason="not installed"),
         *timed("far", [[]], "decode/m/c", "missing", reason="not installed"),
     ]
-    found = rows_of(records, "round-trip")
-    assert [(row["implementation"], row["status"], row["n_texts"], row["models"], row["reason"]) for row in found] == [
+    listed = rows_of(records, "round-trip")
+    assert [(row["implementation"], row["status"], row["n_texts"], row["models"], row["reason"]) for row in listed] == [
         ("a", "right", 10, "m, n", ""), ("a", "right", 1, "s", ""), ("b", "panic", 0, "m", "PanicException"),
     ]  # fmt: skip
     failed = {row["implementation"]: row for row in rows_of(records, "failures")}

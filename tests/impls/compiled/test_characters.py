@@ -52,12 +52,12 @@ def test_ids_and_unknown_characters_are_those_of_priority(end_of_word: str | Non
             for kinds in ({"disallowed_special": ()}, {"allowed_special": "all"}):
                 expected = outcome(reference.encode, text, **kinds)
                 assert outcome(fast.encode, text, **kinds) == expected
-                found = [outcome(fast.encode_array, text, **kinds), outcome(fast.encode_ragged, [text], **kinds)]
+                answers = [outcome(fast.encode_array, text, **kinds), outcome(fast.encode_ragged, [text], **kinds)]
                 batch = outcome(fast.encode_batch, [text, text], threads=2, **kinds)
                 if isinstance(expected, list):
-                    assert [found[0].tolist(), found[1][0].tolist(), batch] == [expected, expected, [expected] * 2]
+                    assert [answers[0].tolist(), answers[1][0].tolist(), batch] == [expected, expected, [expected] * 2]
                 else:
-                    assert [*found, batch] == [expected] * 3
+                    assert [*answers, batch] == [expected] * 3
                 if isinstance(expected, list):
                     assert fast.decode(expected) == reference.decode(expected)
             expected = outcome(reference.encode, text, disallowed_special=())

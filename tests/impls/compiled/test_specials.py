@@ -67,11 +67,11 @@ def test_ids_and_refusals_are_those_of_priority(
         if any(special in text for special in SETS[name]):
             refused += 1
             for way in (tokenizer.encode, tokenizer.encode_array):
-                with pytest.raises(SpecialToken) as found:
+                with pytest.raises(SpecialToken) as raised:
                     way(text)
                 with pytest.raises(SpecialToken) as wanted:
                     reference.encode(text)
-                assert str(found.value) == str(wanted.value)
+                assert str(raised.value) == str(wanted.value)
         else:
             assert tokenizer.encode(text) == expected
     assert tokenizer.encode_batch(texts, allowed_special="all") == [

@@ -69,8 +69,8 @@ def test_wrong_arguments_raise_what_the_library_raises(k: int, tmp_path: Path, m
     odd = ODD[k]
     ours, theirs = both(a_file("bytes", added_tokens=added("bytes"), decoder=BYTE_LEVEL))
     for number, call in enumerate(calls_with(odd)):
-        found, expected = outcome(call, copy.deepcopy(ours)), outcome(call, copy.deepcopy(theirs))
-        assert not differs(found, expected), (number, found, expected)
+        answer, expected = outcome(call, copy.deepcopy(ours)), outcome(call, copy.deepcopy(theirs))
+        assert not differs(answer, expected), (number, answer, expected)
 
 
 def panics(call: Any) -> bool:

@@ -12,6 +12,6 @@ ONCE_DIFFERED = (116, 244, 450, 473, 1640, 2387, 2995, 5906, 7316, 7648)
 
 def test_random_files_have_the_answers_of_the_library(fuzz: int) -> None:
     first = random.Random("hf").randrange(1_000_000)  # another in each round of a campaign
-    found = verdicts([*ONCE_DIFFERED, *range(first, first + 150 * fuzz)])
-    assert {seed: verdict for seed, verdict in found.items() if verdict not in (ALIKE, REFUSED)} == {}
-    assert Counter(found.values())[ALIKE] > 50 * fuzz
+    verdict_of_seed = verdicts([*ONCE_DIFFERED, *range(first, first + 150 * fuzz)])
+    assert {seed: verdict for seed, verdict in verdict_of_seed.items() if verdict not in (ALIKE, REFUSED)} == {}
+    assert Counter(verdict_of_seed.values())[ALIKE] > 50 * fuzz

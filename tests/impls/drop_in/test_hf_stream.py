@@ -24,13 +24,13 @@ DOCUMENTS: dict[str, Document] = {
 
 def steps(stream: Any, tokenizer: Any, ids: list[int]) -> list[Any]:
     """What each step returns; an exception ends them."""
-    found: list[Any] = []
+    answers: list[Any] = []
     for i in ids:
         try:
-            found.append(stream.step(tokenizer, i))
+            answers.append(stream.step(tokenizer, i))
         except Exception as error:
-            return [*found, error]
-    return found
+            return [*answers, error]
+    return answers
 
 
 def joined(parts: list[Any]) -> str:
@@ -63,13 +63,13 @@ def test_the_parts_of_any_ids_begin_their_text(name: str, fuzz: int) -> None:
         assert whole == theirs.decode(ids, skip_special_tokens=skips)
         if name.startswith("marks") and "\ufffd" in whole:
             continue
-        found = joined(steps(hf.DecodeStream(skip_special_tokens=skips), ours, ids))
-        assert whole.startswith(found)
-        assert set(whole[len(found) :]) <= {"\ufffd"}
+        streamed = joined(steps(hf.DecodeStream(skip_special_tokens=skips), ours, ids))
+        assert whole.startswith(streamed)
+        assert set(whole[len(streamed) :]) <= {"\ufffd"}
         late = steps(LibraryStream(skip_special_tokens=skips), theirs, ids)
         if not any(isinstance(part, Exception) for part in late):
-            assert found.startswith(joined(late))
-            n_late += found != joined(late)
+            assert streamed.startswith(joined(late))
+            n_late += streamed != joined(late)
         n_compared += 1
     assert n_compared > 300
     assert (n_late > 0) == (name == "bytes")

@@ -106,9 +106,9 @@ def check(tokenizer: Tokenizer, fragments: Sequence[str], longest: int, options:
     following = ["", *fragments, *map("".join, product(fragments[:4], repeat=2))]
     for n in range(2, longest + 1):
         for text in map("".join, product(fragments, repeat=n)):
-            found = list(places(grown, text))
-            assert grown._cuts.last(text) == (found[-1] if found else 0)
-            for place in found:
+            certain = list(places(grown, text))
+            assert grown._cuts.last(text) == (certain[-1] if certain else 0)
+            for place in certain:
                 n_found += 1
                 for more in following:
                     ids = fresh(tokenizer, text + more, options)
@@ -152,15 +152,15 @@ ENDS_AND_REPLACED = [
 
 def cut_wrongly(normalization: str) -> tuple[int, str | None]:
     """Return in how many texts a place is called certain, and one that is written otherwise in two parts."""
-    borders, whole, n_found = NormalBorders(normalization), normalizer(normalization), 0
+    borders, normalize, n_found = NormalBorders(normalization), normalizer(normalization), 0
     for text in map("".join, product("a1 \u0308\u00a8\n", repeat=5)):
         for place in range(1, len(text)):
             beside = borders.characters_at_cut(text[place - 1], text[place])
             if beside is None:
                 continue
             n_found += 1
-            first, second = whole(text[:place]), borders.continued(text[place:])
-            if first + second != whole(text) or (first and second and (first[-1], second[0]) != beside):
+            first, second = normalize(text[:place]), borders.continued(text[place:])
+            if first + second != normalize(text) or (first and second and (first[-1], second[0]) != beside):
                 return n_found, text
     return n_found, None
 

@@ -129,12 +129,12 @@ def test_places_in_bytes_and_utf16_are_those_of_the_code_points(family: str) -> 
     for text in texts(100, 2):
         spans = tokenizer.encode_with_offsets(text, disallowed_special=())[1].tolist()
         for unit, encoding, size in (("byte", "utf-8", 1), ("utf16", "utf-16-le", 2)):
-            found = tokenizer.encode_with_offsets(text, unit=unit, disallowed_special=())[1].tolist()  # type: ignore[arg-type]
+            got = tokenizer.encode_with_offsets(text, unit=unit, disallowed_special=())[1].tolist()  # type: ignore[arg-type]
             wanted = [[len(text[:place].encode(encoding, "surrogatepass")) // size for place in span] for span in spans]
             if exact and unit == "byte" and not any(part in text for part in SURROGATES):
-                assert all(start <= a < b <= end for (start, end), (a, b) in zip(wanted, found, strict=True))
+                assert all(start <= a < b <= end for (start, end), (a, b) in zip(wanted, got, strict=True))
             else:
-                assert found == wanted, (unit, text)
+                assert got == wanted, (unit, text)
 
 
 @every_family
@@ -154,10 +154,10 @@ def test_all_implementations_give_the_same_spans(family: str) -> None:
 
 def beside(model: Model, text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """The library's spans and ours."""
-    found = tokenizers.Tokenizer.from_str(write_compact(model).decode()).encode(text, add_special_tokens=False)
+    theirs = tokenizers.Tokenizer.from_str(write_compact(model).decode()).encode(text, add_special_tokens=False)
     ids, spans = impls.load("priority", model).encode_with_offsets(text, disallowed_special=())
-    assert found.ids == ids
-    return found.offsets, [(start, end) for start, end in spans.tolist()]
+    assert theirs.ids == ids
+    return theirs.offsets, [(start, end) for start, end in spans.tolist()]
 
 
 ALIKE = ["bytes", "added", "drops", "prefix space", "nfd, lower", "strip", "sentencepiece", "missing"]
@@ -170,12 +170,12 @@ def test_spans_are_those_of_the_library(family: str, fuzz: int) -> None:
     tokenizer = impls.load("compiled", model)
     n_compared = 0
     for text in texts(300 * fuzz, 6, surrogates=False):
-        found = library.encode(text, add_special_tokens=False)
+        theirs = library.encode(text, add_special_tokens=False)
         ids, spans = tokenizer.encode_with_offsets(text)
-        if ids != found.ids:  # bytes that the library spells otherwise are compared elsewhere
+        if ids != theirs.ids:  # bytes that the library spells otherwise are compared elsewhere
             continue
         n_compared += 1
-        assert list(map(tuple, spans.tolist())) == found.offsets, text
+        assert list(map(tuple, spans.tolist())) == theirs.offsets, text
     assert n_compared > 200
 
 
@@ -189,9 +189,9 @@ def test_spans_are_those_of_the_library(family: str, fuzz: int) -> None:
 )
 def test_what_is_inserted_composed_or_replaced_is_where_the_library_says(model: Model, text: str, spans: Any) -> None:
     model = model.with_(special_tokens={}) if model.special_tokens else model
-    got, found = beside(model, text)
-    assert got == found
-    assert set(found) == set(spans)
+    theirs, ours = beside(model, text)
+    assert theirs == ours
+    assert set(ours) == set(spans)
 
 
 # --- single cases ------------------------------------------------------------------------------------------------

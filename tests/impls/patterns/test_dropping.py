@@ -76,9 +76,9 @@ def test_what_is_dropped_is_not_learned_from(name: str) -> None:
         texts = some_texts(random.Random(stage))
         left = ["".join(c if c in "ab" else "\0" for c in text).replace("\0", " ") for text in texts]
         expected = impls.get("naive").train_model([part for text in left for part in text.split()], spec)
-        found = impls.get(name).train_model(texts, spec)
-        assert found.merges == expected.merges
-        assert len(found.merges) > 10
+        learned = impls.get(name).train_model(texts, spec)
+        assert learned.merges == expected.merges
+        assert len(learned.merges) > 10
 
 
 @pytest.mark.parametrize("name", ["naive", "compiled", "tokenizers"])

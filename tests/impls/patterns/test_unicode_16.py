@@ -75,9 +75,9 @@ print(json.dumps(answers))
 def answers(path: str) -> dict[str, object]:
     """Answer by a process that has `path` before the packages of this one."""
     environment = os.environ | {"PYTHONPATH": path}
-    said = subprocess.run([sys.executable, "-c", ANSWERS], env=environment, capture_output=True, text=True)
-    assert said.returncode == 0, said.stderr
-    return json.loads(said.stdout)
+    ended = subprocess.run([sys.executable, "-c", ANSWERS], env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout)
 
 
 @pytest.mark.needs("newer regex")

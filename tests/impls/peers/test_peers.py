@@ -82,12 +82,12 @@ def models(name: str) -> Iterator[Model]:
 
 def loaded(name: str) -> list[Tokenizer]:
     """The peer over each of these models that it does not refuse."""
-    found = []
+    tokenizers = []
     for model in models(name):
         with suppress(Unsupported):
-            found.append(impls.load(name, model))
-    assert found
-    return found
+            tokenizers.append(impls.load(name, model))
+    assert tokenizers
+    return tokenizers
 
 
 @pytest.mark.corpus

@@ -74,7 +74,7 @@ def test_a_special_token_that_is_a_base_symbol_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["naive", "compiled"])
 def test_what_is_no_list_of_texts_is_refused(name: str) -> None:
-    for texts, said in [
+    for texts, message in [
         ("abc", "texts must be several texts, not one str; put it into a list"),
         (None, "texts must be several texts, not None"),
         (["a", b"x"], "texts[1] must be a str, not bytes b'x'"),
@@ -82,7 +82,7 @@ def test_what_is_no_list_of_texts_is_refused(name: str) -> None:
     ]:
         with pytest.raises(TypeError) as raised:
             impls.train(name, texts, TrainingSpec(vocab_size=300))  # type: ignore[arg-type]
-        assert str(raised.value) == said
+        assert str(raised.value) == message
 
 
 @pytest.mark.parametrize("name", TRAINERS)
