@@ -128,6 +128,20 @@ def add_whole_token(vocab: dict[str, int], text: str, i: int, format: str) -> No
         )
 
 
+def first_other_id(added: Iterable[tuple[str, int]], vocab: Mapping[str, int]) -> tuple[int, int] | None:
+    """Return the index of the first added token that Hugging Face's library gives another id, and that id, or None.
+
+    It gives a token outside the vocabulary the next free id, whatever the file says.
+    """
+    highest = -1
+    for index, (text, i) in enumerate(added):
+        given = vocab.get(text, highest + 1 if highest >= len(vocab) else len(vocab))
+        if given != i:
+            return index, given
+        highest = max(highest, i)
+    return None
+
+
 def listed_merges(model: Model) -> tuple[tuple[Pair, ...], str | None]:
     """Return merges that give the ids of `model` when only listed pairs merge, and why they are inexact, or None.
 

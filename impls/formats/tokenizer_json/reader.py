@@ -39,7 +39,15 @@ from impls.formats.tokenizer_json.space_steps import (
     read_normalizer,
 )
 from impls.formats.tokenizer_json.split_stages import read_stages
-from impls.formats.vocabulary import check_ids, pairs_of_ids, read_merges, read_tokens, two_parts, without_unmerged
+from impls.formats.vocabulary import (
+    check_ids,
+    first_other_id,
+    pairs_of_ids,
+    read_merges,
+    read_tokens,
+    two_parts,
+    without_unmerged,
+)
 
 FORMAT = "tokenizer.json"
 
@@ -264,15 +272,12 @@ def _dropout(bpe: Bpe) -> UserWarning | None:
 
 
 def _other_ids(entries: list[AddedEntry], vocab: dict[str, int]) -> UserWarning | None:
-    """Note an id that the library does not keep: it gives a token outside the vocabulary the next free id."""
-    highest = -1
-    for index, entry in enumerate(entries):
-        given = vocab.get(entry.content, highest + 1 if highest >= len(vocab) else len(vocab))
-        if given != entry.id:
-            has = f"added_tokens[{index}]: {entry.content!a} has the id {entry.id} here"
-            return OtherIds(f"{has}; Hugging Face's library gives it {given}")
-        highest = max(highest, entry.id)
-    return None
+    """Note an id that the library does not keep."""
+    if (other := first_other_id([(entry.content, entry.id) for entry in entries], vocab)) is None:
+        return None
+    index, given = other
+    has = f"added_tokens[{index}]: {entries[index].content!a} has the id {entries[index].id} here"
+    return OtherIds(f"{has}; Hugging Face's library gives it {given}")
 
 
 def _template(post_processor: Any) -> UserWarning | None:

@@ -16,7 +16,7 @@ from impls.formats.tokenizer_json.decoder_steps import lost_decoding, write_deco
 from impls.formats.tokenizer_json.reader import FORMAT
 from impls.formats.tokenizer_json.space_steps import write_metaspace, write_normalizer
 from impls.formats.tokenizer_json.split_stages import write_stages
-from impls.formats.vocabulary import add_whole_token, listed_merges, lost_fields
+from impls.formats.vocabulary import add_whole_token, first_other_id, listed_merges, lost_fields
 
 
 def write(model: Model) -> bytes:
@@ -103,20 +103,12 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
 
 
 def _added_tokens(model: Model, vocab: dict[str, int]) -> list[dict[str, Any]]:
-    """Return the special and added tokens in order of id; add them to `vocab` too if the library would change an id.
-
-    The library gives an added token outside the vocabulary the next free id, whatever the file says.
-    """
+    """Return the special and added tokens in order of id; add them to `vocab` too if the library would change an id."""
     found_first = {text: model.id_by_token[text.encode()] for text in model.user_defined_texts}
     in_order = sorted({**model.whole_token_ids, **found_first}.items(), key=lambda item: item[1])
-    highest = -1
-    for text, i in in_order:
-        given = vocab.get(text, highest + 1 if highest >= len(vocab) else len(vocab))
-        if given != i:
-            for whole in in_order:
-                add_whole_token(vocab, *whole, FORMAT)
-            break
-        highest = max(highest, i)
+    if first_other_id(in_order, vocab) is not None:
+        for text, i in in_order:
+            add_whole_token(vocab, text, i, FORMAT)
     flags_of = {text: {flag: flag in model.whole_token_flags.get(text, ()) for flag in FLAGS} for text, _ in in_order}
     return [
         {"id": i, "content": text, **flags_of[text], "special": text in model.special_tokens} for text, i in in_order
