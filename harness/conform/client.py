@@ -18,7 +18,7 @@ from harness.conform.reference import Answer, digest_of, value_of
 from harness.conform.verdicts import Incomplete
 from harness.outcome import Outcome
 from harness.process.limits import Limits
-from harness.process.memory import waiting_seconds
+from harness.process.memory import cpu_seconds, waiting_seconds
 from harness.process.protocol import ErrorResult
 from harness.process.session import Failed, FailedError, Session
 from harness.targets.operations import SHAPES, described
@@ -84,6 +84,11 @@ class TargetClient:
     def limits(self) -> Limits:
         """Return the limits of its process."""
         return self._session.limits
+
+    @property
+    def processor_seconds(self) -> float:
+        """Return the processor time that the present process has used; 0 where the system does not tell."""
+        return cpu_seconds(self._session.pid)
 
     @property
     def busy_seconds(self) -> float:

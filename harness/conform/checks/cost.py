@@ -1,6 +1,6 @@
 """What texts cost: whether time grows faster than n log n on any family, and how much memory a text takes.
 
-Time is processor time where the target reports it, so that a busy machine does not distort it.
+Time is processor time, so that a busy machine does not distort it: as the target reports it, or of its process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _MOST_EXPONENT = 1.4
 _LEAST_SECONDS = 0.02
 """If the longest text takes less than this, its time says nothing about growth."""
 _MOST_SECONDS = 2.0
-_TIMES = 2
+_NUMBERS, _NUMBERS_AGAIN = range(2), range(10, 16)
+"""Of the texts of each size: a few, and more where their times look wrong, as other work on the machine may be why."""
+_LEAST_SHARE = 0.1
 MOST_BYTES_A_BYTE = 1_000
 _MEMORY_CHARACTERS, _LEAST_CHARACTERS = 1_000_000, 60_000
 """Beside a shorter text what any call takes would count."""
@@ -44,7 +46,7 @@ def cost(case: Case) -> None:
         case.n_inputs += 1
         if _exponent(times) <= _MOST_EXPONENT:
             continue
-        times = _times(case, text, partial(_seconds, case, decoding), first=10)
+        times = _times(case, text, partial(_seconds, case, decoding), _NUMBERS_AGAIN)
         if (power := _exponent(times)) <= _MOST_EXPONENT:
             continue  # other work on the machine
         known = _exponent(_times(case, text, partial(_reference_seconds, case, decoding)))
@@ -59,13 +61,13 @@ def cost(case: Case) -> None:
 
 
 def _times(
-    case: Case, text: Callable[[int, int], str], seconds_of: Callable[[str], float | Failed], first: int = 0
+    case: Case, text: Callable[[int, int], str], seconds_of: Callable[[str], float | Failed], numbers: range = _NUMBERS
 ) -> Times:
     """Return the least time of each size, each of new texts; up to a refusal, or until one takes long."""
     times: Times = []
     for size in takewhile(case.affordable, questions.COST_SIZES):
         taken = []
-        for number in range(first, first + _TIMES):
+        for number in numbers:
             seconds = seconds_of(text(size, number))
             if isinstance(seconds, Failed):
                 return times
@@ -87,13 +89,19 @@ def _exponent(times: Times) -> float:
 
 
 def _seconds(case: Case, decoding: bool, text: str) -> float | Failed:
-    """Return the processor time that the target reports of a call; else, until it answers."""
+    """Return the processor time of a call: as the target reports it, or as its process has used it.
+
+    Where that is next to nothing, other processes work for it, and the time until it answers counts.
+    """
     call, given = ("decode", {"ids": case.reference.encode(text)}) if decoding else ("encode", {"text": text})
     if isinstance(refused := given.get("ids"), Failed):
         return refused
-    began = time.perf_counter()
+    used, taken = case.client.processor_seconds, case.client.busy_seconds
     answer = case.client.ask(f"timed_{call}" if case.client.offers(f"timed_{call}") else call, **given)
-    return answer if isinstance(answer, Failed | float) else time.perf_counter() - began
+    if isinstance(answer, Failed | float):
+        return answer
+    used, taken = case.client.processor_seconds - used, case.client.busy_seconds - taken
+    return used if used > _LEAST_SHARE * taken else taken
 
 
 def _reference_seconds(case: Case, decoding: bool, text: str) -> float | Failed:
