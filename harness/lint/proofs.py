@@ -28,6 +28,7 @@ from impls.core.pattern.automaton import ASSERT, FORK, MATCH, TAKE, Program
 from impls.core.pattern.classes import partition
 from impls.core.pattern.syntax import NotExpressible, parse
 from impls.core.text.stages import DROPS_MATCHES
+from impls.core.text.tracing import Rewriting
 
 
 class Factors:
@@ -164,7 +165,7 @@ class Proofs:
             return "normalization", "a space becomes U+2581"
         if text is None or (raw := self._raw(i)) is None:
             return None
-        if model.normalization in _SETTLED_FORMS and (written := model.normalizer(text)) != text:
+        if model.normalization in _SETTLED_FORMS and (written := Rewriting(model.normalization)(text, True)) != text:
             return "normalization", f"{model.normalization} rewrites it to {quoted(written)}"
         inside = [part for part in self._cut_out if part in text or part.encode() in raw]
         if inside and i not in model.unmade_ids:

@@ -10,6 +10,7 @@ from impls.core.arguments import check_text, checked_ids
 from impls.core.errors import Unsupported
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
 from impls.core.text.text import EACH_BYTE, byte_starts_of_characters, special_matcher
+from impls.core.text.tracing import Rewriting
 from impls.operations.coder import Coder
 from impls.operations.stream_rules import stream_rules
 
@@ -118,7 +119,7 @@ def round_trip_text(model: Model, text: str) -> str | None:
         return None
     if model.added_tokens and (model.whole_token_flags or special_matcher(frozenset(model.added_tokens)).search(text)):
         return text if model.round_trip == "exact" else None
-    text = model.normalizer(text)
+    text = Rewriting(model.normalization_steps, model.charsmap)(text, True)
     rules = model.sentencepiece
     if rules is None:
         return text

@@ -158,7 +158,7 @@ def _spans_in_piece(tokenizer: Coder, piece: str, ids: Iterator[int]) -> Iterato
         yield i, 0, len(piece)
         return
     places = [k for k, character in enumerate(piece) for _ in character.encode()]
-    symbols = iter(model.sized_symbols(piece))
+    symbols = zip(*model.symbols_of_parts(piece), strict=True)
     at = 0
     for symbol, part in symbols:
         if (i := next(ids, None)) is None:

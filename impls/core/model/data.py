@@ -16,9 +16,9 @@ from typing import Any, Literal, TypeVar
 
 from impls.core.errors import UnknownSymbol
 from impls.core.text.decoder_steps import TokenDecoder, token_decoder
-from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import resolve
-from impls.core.text.sentencepiece_rules import SentencePieceRules, write_text
+from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.core.text.tracing import Rewriting
 
 Kind = TypeVar("Kind")
 
@@ -196,33 +196,39 @@ class ModelData:
             if self.end_of_word is not None and data:
                 ids[-1] = self.id_by_token[data[-1:] + self.end_of_word.encode()]
             return ids
-        return [i for i, _ in self.sized_symbols(piece)]
+        return self.symbols_of_parts(piece)[0]
 
-    def sized_symbols(self, piece: str) -> list[tuple[int, str | None]]:
-        """Return `symbols`, each with the characters of `piece` that it stands for; None for one of their bytes."""
+    def symbols_of_parts(self, piece: str) -> tuple[list[int], list[str | None]]:
+        """Return `symbols`, and the characters of `piece` that each stands for; None for one of their bytes."""
         if self.alphabet == "bytes":
-            return [(i, None) for i in self.symbols(piece)]
-        symbols: list[tuple[int, str | None]] = []
+            symbols = self.symbols(piece)
+            return symbols, [None] * len(symbols)
+        ids: list[int] = []
+        parts: list[str | None] = []
         waiting = ""  # characters that become an unknown token
         id_by_token, unknown_id, rules = self.id_by_token, self.unknown_id, self.sentencepiece
         end_of_word, last = self.end_of_word or "", len(piece) - 1
         for offset, character in enumerate(piece):
             i = id_by_token.get((character + end_of_word if offset == last else character).encode())
-            if i is not None:
-                if waiting:
-                    symbols.append((unknown_id, waiting))  # type: ignore[arg-type]
-                    waiting = ""
-                symbols.append((i, character))
-            elif rules is not None and (spelled := rules.spelled(character)):
-                symbols += [(byte_id, None) for byte_id in spelled]
-            elif unknown_id is None:
+            if i is None and rules is not None and (spelled := rules.spelled(character)):
+                ids += spelled
+                parts += [None] * len(spelled)
+            elif i is None and unknown_id is None:
                 raise UnknownSymbol(character, offset)
-            elif waiting and (rules is None or not rules.fuse_unknown):
-                symbols.append((unknown_id, waiting))
-                waiting = character
             else:
-                waiting += character
-        return [*symbols, (unknown_id, waiting)] if waiting else symbols  # type: ignore[list-item]
+                if waiting and (i is not None or rules is None or not rules.fuse_unknown):
+                    ids.append(unknown_id)  # type: ignore[arg-type]
+                    parts.append(waiting)
+                    waiting = ""
+                if i is None:
+                    waiting += character
+                else:
+                    ids.append(i)
+                    parts.append(character)
+        if waiting:
+            ids.append(unknown_id)  # type: ignore[arg-type]
+            parts.append(waiting)
+        return ids, parts
 
     def whole_piece(self, piece: str) -> int | None:
         """Return the id of a piece that is one token whatever its merges, or None.
@@ -241,10 +247,12 @@ class ModelData:
 
         `first` is False for a segment that follows a special token.
         """
-        if self.normalization is not None:
-            text = self.normalizer(text)
-        rules = self.writing_rules
-        return text if rules is None else write_text(text, rules, self.user_defined_texts, first=first)
+        return self.rewriting(text, first)
+
+    @cached_property
+    def rewriting(self) -> Rewriting:
+        """Return `normalize` as a function of a text, traced or not, and whether it begins the whole text."""
+        return Rewriting(self.normalization_steps, self.charsmap, self.writing_rules, self.user_defined_texts)
 
     @cached_property
     def writing_rules(self) -> SentencePieceRules | None:
@@ -265,11 +273,6 @@ class ModelData:
     def normalization_steps(self) -> str | None:
         """Return `normalization` if it names steps, else None."""
         return None if self.has_charsmap_only else self.normalization
-
-    @cached_property
-    def normalizer(self) -> Callable[[str], str]:
-        """Return the steps of `normalization` as a function."""
-        return normalizer(self.normalization_steps, self.charsmap) if self.normalization_steps else str
 
     @property
     def rewrites_text(self) -> bool:

@@ -46,8 +46,7 @@ class WholeTokens:
         self._flags = model.whole_token_flags
         later = [text for text, flags in self._flags.items() if "normalized" in flags]
         self._before, self._after = normal_form(model), mark_spaces(model)
-        # As `Model.normalize`.
-        self._all = Rewriting(model.normalization_steps, model.charsmap, model.writing_rules, model.user_defined_texts)
+        self._all = model.rewriting
         self._later = {self._before(text, True): text for text in later}
         self.hidden = bool(later) and model.rewrites_text
         """Whether a token may occur only in the normalised text."""
