@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from harness.common_prefix import common_prefix_length
 from harness.judge import Encoded, Judgement, judge
 from harness.measure import worker
+from harness.measure.materials import Materials
 from harness.measure.references import opens
 from harness.minimize import Budget, smallest_text
 from harness.outcome import Outcome
@@ -14,19 +13,17 @@ from harness.process.session import Answer
 from harness.records import Counterexample, Text
 from impls import BPEError, Tokenizer, get
 
-if TYPE_CHECKING:
-    from harness.measure.turns import Attempt
-
 SHRINK_SECONDS = 5.0
 MOST_IDS_SHOWN = 200
 _CHARACTERS_SHOWN, _IDS_SHOWN = 64, 20
 """What is shown of a difference that is not seen again, from its beginning on."""
 
 
-def of_mismatch(attempt: Attempt, answer: Encoded, judgement: Judgement, reference: str) -> Counterexample:
+def of_mismatch(
+    materials: Materials, implementation: str, model: str, answer: Encoded, judgement: Judgement, reference: str
+) -> Counterexample:
     """Return the smallest counterexample around a wrong answer; the place as it was met, if it is not seen again."""
-    materials, model, text = attempt.process.materials, attempt.workload.model, answer.text
-    expected, got = judgement.expected, list(map(int, answer.ids))
+    text, expected, got = answer.text, judgement.expected, list(map(int, answer.ids))
     n_equal = 0 if expected is None else common_prefix_length(expected, got)
     token_bytes = materials.models[model].bytes_by_id()
     n_bytes = sum(len(token_bytes.get(i, b"")) for i in got[:n_equal])
@@ -34,7 +31,7 @@ def of_mismatch(attempt: Attempt, answer: Encoded, judgement: Judgement, referen
     name = materials.references.name_for(model)
     if name:
         with materials.session() as session:
-            if opens(session, attempt.process.contestant.name, materials.model_file(model)):
+            if opens(session, implementation, materials.model_file(model)):
                 shrunk = session.call(shrink, text, place, name, seconds=4 * SHRINK_SECONDS)
                 if isinstance(shrunk, Answer) and shrunk.value is not None:
                     smallest: Counterexample = shrunk.value

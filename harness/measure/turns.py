@@ -250,7 +250,10 @@ class Attempt:
         judgement = judge(encoded, reference, model, exact=exact)
         if judgement.outcome is Outcome.MISMATCH:
             wrong = encoded[judgement.number]
-            self.record.counterexample = of_mismatch(self, wrong, judgement, texts.reference)
+            name, model_name = self.process.contestant.name, self.workload.model
+            self.record.counterexample = of_mismatch(
+                self._materials, name, model_name, wrong, judgement, texts.reference
+            )
         _ensure_right(judgement, texts.reference)
         return sum(map(len, answers)) // 4
 
