@@ -26,6 +26,7 @@ def bpebench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     def call(*arguments: str, stdin: bytes = b"") -> Ended:
         monkeypatch.setattr(sys, "argv", ["bpebench", *arguments])
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capsys.readouterr()  # what fixtures print, as of kernels that are compiled
         with pytest.raises(SystemExit) as stop:
             main()
         out, err = capsys.readouterr()
