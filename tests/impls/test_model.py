@@ -28,6 +28,7 @@ from impls.core.model.derivations import recovered_merges
             {"tokens": (*BYTES, b"ab"), "merges": ((97, 98),), "merge_rule": "concatenation"},
             r"'concatenation' takes ranks from the ids and has no list of merges",
         ),
+        ({"end_of_word": "</w>", "merge_rule": "concatenation"}, r"end_of_word over bytes needs listed merges"),
         ({"special_tokens": {"a": 300}}, r"the special token 'a' has id 300, but its text is a token under id 97"),
         ({"special_tokens": {"<s>": 97}}, r"the special token '<s>' has the id 97 of the token b'a'"),
         ({"special_tokens": {"<s>": 300, "</s>": 300}}, r"the special tokens '<s>' and '</s>' have the same id 300"),
