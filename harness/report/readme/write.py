@@ -147,8 +147,8 @@ def _table(block: Block, runs: Sequence[Run]) -> str:
 
 
 def _joined(runs: Sequence[Run]) -> tuple[Table, dict[str, Run]]:
-    """Return the overview of the first run, with the figures of each workload from the last run that has it, for the
-    implementations that all have; and the run of each column that is not the first's."""
+    """Return the overview of the first run, with the figures of each workload from the last run that has it, and the
+    run of each column that is not the first's."""
     first, *others = runs
     table = first.tables["overview"]
     rows = {row["implementation"]: row for row in table.rows}
@@ -163,8 +163,10 @@ def _joined(runs: Sequence[Run]) -> tuple[Table, dict[str, Run]]:
             columns[column.key] = replace(column, meaning=f"{column.meaning or column.heading} ({run.label})")
             run_of[column.key] = run
         cells = {row["implementation"]: {column.key: row[column.key] for column in figures} for row in other.rows}
-        rows = {name: row | cells[name] for name, row in rows.items() if name in cells}
-    return replace(table, rows=list(rows.values()), columns=tuple(columns.values()), left_out=""), run_of
+        absent = {column.key: "" for column in figures}
+        rows = {name: row | cells.get(name, absent) for name, row in rows.items()}
+    note = f"{table.note} Empty: not in that run."
+    return replace(table, rows=list(rows.values()), columns=tuple(columns.values()), note=note, left_out=""), run_of
 
 
 def _image_path(run: str, scheme: palette.Scheme) -> str:

@@ -144,7 +144,11 @@ def test_an_overview_takes_each_column_from_the_last_run_that_has_it(root: Path)
     marker = f"overview columns:implementation,ids,turkish,cold run:{first},{second}"
     lines = splice(readme(marker), root)[0].splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    assert cells[2:] == [["naive", "exact", "10.0", "4.00"], ["greedy", "exact", "5.00", "2.00"]]
+    assert cells[2:] == [
+        ["naive", "exact", "10.0", "4.00"],
+        ["greedy", "exact", "5.00", "2.00"],
+        ["priority", "exact", "2.50", ""],
+    ]
     assert any("cold: the first Turkish text of a process (results/second)" in line for line in lines)
 
     cold = {"workload": "encode-cold/o200k_base/turkish", "model": "o200k_base", "corpus": "turkish"}
