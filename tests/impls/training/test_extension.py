@@ -85,7 +85,7 @@ def test_going_on_with_another_corpus_and_pattern_is_what_the_specification_says
             assert as_bytes(model) == [*as_bytes(begun), *expected], (name, first, texts, spec, on)
             assert list(model.merge_counts or ()) == [*(begun.merge_counts or ()), *counts], (name, first, texts, on)
             assert model.tokens[: len(begun.tokens)] == begun.tokens
-    assert n_new > 5
+    assert n_new > 0
     assert alphabet == "bytes" or n_unknown > 1
 
 
