@@ -3,8 +3,8 @@
     python tests/mutants/plant.py impls/naive.py impls/compiled/merge [--sample 50] [--seed 7] [--tests tests/impls]
 
 All happens in a copy of the working tree with a copy of the cache: nothing here changes, and no kernel of yours gets a
-fault. The tests that concern a file: the test files of its name, those that import it, and those of the folder that
-mirrors its own. A fault is found if it makes them fail, or take far more time or memory than without it.
+fault. A fault is found if a test fails with it that passes without it, or runs out of time or memory. The tests that
+found the last ones are asked first, then those of `choice.tests_of`.
 """
 
 from __future__ import annotations
@@ -19,36 +19,157 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from itertools import islice
+from pathlib import Path
 
+from choice import ROOT, reached, tests_of
 from rules import Mutant, mutants_of
 
-from impls.core.cache import cache_folder
+from impls.compiled.codegen.entry_points import OBJECT_FILES
+from impls.core.cache import cache_folder, read_checked, write_checked
 
-ROOT = Path(__file__).parents[2]
 MEMORY_BYTES = 8 << 30
-LEAST_SECONDS = 60.0
+SECONDS = 240
+"""Maximum for the tests of a fault but the first; then it survives."""
+TEST_SECONDS = 90
+"""Maximum for a test that is not of `SLOW`."""
+KERNELS = ("impls/core/", "impls/compiled/")
+"""Where a fault may change the kernels, or what is cached of models and patterns."""
+SLOW = ("tests/impls/compiled/test_memory.py",)
+N_KILLERS, N_FIRST = 4, 6
+"""Numbers of tests and of test files asked first: for most faults the others need not be collected."""
+DIGEST = """
+from impls.compiled.codegen import build
+print(build.source_digest()[:32])
+"""
+BUILD = """
+import sys
+from impls.compiled.codegen import build
+for name in sys.argv[1:]:
+    build._own_image(name)
+"""
 
 
-@dataclass(slots=True)
-class Target:
-    """A file in which faults are planted, and the tests that concern it."""
+class Plantation:
+    """A copy of the working tree and of the cache in a folder, in which one fault is planted at a time."""
 
-    path: str
-    source: bytes
-    tests: list[str]
-    planted: list[Mutant] = field(default_factory=list)
-    survivors: list[Mutant] = field(default_factory=list)
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.tree = folder, folder / "tree"
+        self.sound: list[str] = []  # the tests that found a fault and pass without it, the latest first
+        self.unsound: list[str] = []
+        names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                               cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")  # fmt: skip
+        for name in names:
+            if (ROOT / name).is_file():
+                (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, self.tree / name)
+        subprocess.run(["git", "init", "-q"], cwd=self.tree, check=True)
+        shutil.copytree(cache_folder(), folder / "sound", ignore=shutil.ignore_patterns("*.lock"))
+        self._renew_cache()
+        self.digests = self._digests()
 
+    def first_to_fail(self, path: str, mutant: Mutant, tests: list[str]) -> str:
+        """Plant a fault; return the first test that fails, or another reason why it is found; "" if it is not."""
+        source = (self.tree / path).read_bytes()
+        killers = [test for test in self.sound if test.partition("::")[0] in tests][:N_KILLERS]
+        usual = [test for test in tests if test not in SLOW]
+        rounds = [killers, usual[:N_FIRST], usual[N_FIRST:], *([test] for test in SLOW if test in tests)]
+        try:
+            self._write(path, mutant.applied(source))
+            if failure := self._kernels(path):
+                return failure
+            for some in filter(None, rounds):
+                while failure := self._failure(some):
+                    if "::" not in failure or self._is_sound(failure, path, source):
+                        return failure
+                    self._write(path, mutant.applied(source))
+        finally:
+            self._write(path, source)
+        return ""
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a run of tests ended: pytest's exit status (negative: killed), processor time, the last lines."""
+    def _is_sound(self, test: str, path: str, source: bytes) -> bool:
+        """Return whether a test passes without the fault; it is asked once."""
+        if test in self.sound:
+            self.sound.remove(test)
+        else:
+            self._write(path, source)
+            if self._failure([test]):
+                self.unsound.append(test)
+                print(f"  fails without any fault: {test}", flush=True)
+                return False
+        self.sound.insert(0, test)
+        return True
 
-    status: int
-    cpu_seconds: float
-    output: str
+    def _write(self, path: str, content: bytes) -> None:
+        """Write a module, and remove what is kept of it: Python looks at sizes and whole seconds only, and the key of
+        what is cached of models and patterns does not cover all of the code."""
+        file = self.tree / path
+        file.write_bytes(content)
+        for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"):
+            compiled.unlink()
+        self._renew_cache()
+        if path.startswith(KERNELS):
+            for name in ("tables", "patterns"):
+                shutil.rmtree(self.folder / "cache" / "compiled" / name, ignore_errors=True)
+
+    def _renew_cache(self) -> None:
+        shutil.rmtree(self.folder / "cache", ignore_errors=True)
+        shutil.copytree(self.folder / "sound", self.folder / "cache", copy_function=os.link)
+
+    def _digests(self) -> list[str]:
+        """Return the digest of the kernels' sources in each build; "" if that cannot be asked."""
+        builds = ({}, {"BPEBENCH_COMPILED_BUILD": "checked"})
+        answers = [self._run(["-c", DIGEST], TEST_SECONDS, **build) for build in builds]
+        return ["" if status else output.strip() for status, output in answers]
+
+    def _kernels(self, path: str) -> str:
+        """Compile the kernels that a fault in `path` can change, take the others as they are; return how that fails."""
+        if not path.startswith(KERNELS) or (digests := self._digests()) == self.digests:
+            return ""
+        others = reached("impls/compiled/codegen/__main__.py")
+        for name, modules in OBJECT_FILES.items():
+            sources = {f"impls/compiled/{module.replace('.', '/')}.py" for module in modules}
+            if path not in others.union(*map(reached, sources)):
+                for before, after in zip(self.digests, digests, strict=True):
+                    kernels = self.folder / "cache" / "compiled" / "kernels"
+                    content = read_checked(kernels / f"{before}-{name}.o")
+                    if content is not None and after:
+                        write_checked(kernels / f"{after}-{name}.o", content.content)
+        status, output = self._run(["-c", BUILD, *OBJECT_FILES], SECONDS)
+        return f"kernels that do not compile ({(output.strip().splitlines() or [''])[-1][:100]})" if status else ""
+
+    def _failure(self, tests: list[str]) -> str:
+        """Run tests until one fails; return it, or what stopped them; "" if they pass."""
+        seconds = 10 * TEST_SECONDS if tests[0] in SLOW else TEST_SECONDS
+        status, output = self._run(
+            ["-m", "pytest", "-x", "-q", "-n", "0", "--no-header", "-p", "no:cacheprovider", "--tb=line",
+             f"--timeout={seconds}", f"--session-timeout={SECONDS}", "-o", f"faulthandler_timeout={seconds + 20}",
+             "-o", "faulthandler_exit_on_timeout=true", *(f"--deselect={test}" for test in self.unsound), *tests],
+            SECONDS + TEST_SECONDS,
+        )  # fmt: skip
+        failed = re.search(r"^(?:FAILED|ERROR) (\S.*?)(?: - .*)?$", output, re.M)
+        if failed is not None:
+            return failed[1] if failed[1].endswith("]") else failed[1].partition("[")[0]
+        if status in (0, 5) or "session-timeout" in output:
+            return ""
+        return f"a process that ended with status {status} ({(output.strip().splitlines() or [''])[-1][:100]})"
+
+    def _run(self, arguments: list[str], cpu_seconds: int, **environment: str) -> tuple[int, str]:
+        """Run Python in the copy with limits; return its exit status and what it printed."""
+
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 5))
+            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+
+        (folder := self.folder / "tmp").mkdir(exist_ok=True)
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=self.tree, text=True, errors="replace", check=False, preexec_fn=limit,
+            env=os.environ | {"PYTHONPATH": str(self.tree), "BPEBENCH_CACHE": str(self.folder / "cache"),
+                              "TMPDIR": str(folder)} | environment,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        shutil.rmtree(folder, ignore_errors=True)
+        return done.returncode, done.stdout
 
 
 def files_named(names: list[str]) -> list[str]:
@@ -56,90 +177,13 @@ def files_named(names: list[str]) -> list[str]:
     paths = []
     for name in names:
         path = ROOT / name
-        found = sorted(path.rglob("*.py")) if path.is_dir() else [path]
-        if not found or not all(each.is_file() for each in found):
+        files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        if not files or not all(each.is_file() for each in files):
             sys.exit(f"{name}: no such file or folder of Python code in {ROOT.name}")
-        paths += [each.relative_to(ROOT).as_posix() for each in found]
+        paths += [each.relative_to(ROOT).as_posix() for each in files]
     if outside := [path for path in paths if not path.startswith(("impls/", "harness/", "bpebench"))]:
         sys.exit(f"{outside[0]}: faults are planted in impls, harness and bpebench only")
     return paths
-
-
-def tests_of(path: str) -> list[str]:
-    """Return the tests that concern a module: test files of its name, those that import it, and its folder's mirror."""
-    module = PurePosixPath(path).with_suffix("")
-    if module.name == "__init__":
-        module = module.parent
-    name, parent = module.name, str(module.parent).replace("/", ".")
-    side = ROOT / "tests" / module.parts[0]
-    side = side if side.is_dir() else side.parent
-    files = {test: test.read_text("utf-8") for test in sorted(side.rglob("test_*.py"))}
-    own = [test for test in files if test.stem in (f"test_{name}", f"test_{module.parent.name}_{name}")]
-    imports = re.compile(
-        rf"^ *from ({re.escape(f'{parent}.{name}')} import|{re.escape(parent)} import .*\b{name}\b)", re.M
-    )
-    importing = [test for test, text in files.items() if imports.search(text)]
-    # A module may have a folder of tests of its own: core/incremental.py, tests/impls/incremental.
-    folder = [test for test in files if name in test.relative_to(side).parts[:-1]]
-    mirrors = (ROOT / "tests" / above for above in module.parents)
-    nearest = next((list(mirror.glob("test_*.py")) for mirror in mirrors if any(mirror.glob("test_*.py"))), [])
-    chosen = dict.fromkeys([*own, *importing, *folder, *sorted(nearest)])
-    return [test.relative_to(ROOT).as_posix() for test in chosen]
-
-
-def copied(folder: Path) -> Path:
-    """Copy the working tree and the cache into `folder`; return the copy of the tree."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-    )
-    tree = folder / "tree"
-    for name in listed.stdout.decode().split("\0"):
-        if name and (ROOT / name).is_file():
-            (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, tree / name)
-    subprocess.run(["git", "init", "-q"], cwd=tree, check=True)
-    if cache_folder().is_dir():
-        shutil.copytree(cache_folder(), folder / "cache", ignore=shutil.ignore_patterns("*.lock"))
-    return tree
-
-
-def run_tests(tree: Path, tests: list[str], cpu_limit: float) -> Ended:
-    """Run tests in a copy until the first that fails; kill them when they take more processor time than `cpu_limit`."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_limit) + 1, int(cpu_limit) + 5))
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
-
-    (tree.parent / "tmp").mkdir(exist_ok=True)
-    environment = os.environ | {
-        "PYTHONPATH": str(tree), "BPEBENCH_CACHE": str(tree.parent / "cache"), "TMPDIR": str(tree.parent / "tmp"),
-    }  # fmt: skip
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        *["-x", "-q", "-n", "0", "--no-header", "-p", "no:cacheprovider", "--tb=line"],
-    ]
-    before = _children_seconds()
-    process = subprocess.Popen(
-        [*command, f"--timeout={max(60, int(cpu_limit))}", *tests], cwd=tree, env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=limit, start_new_session=True,
-    )  # fmt: skip
-    try:
-        output, _ = process.communicate(timeout=120 + 10 * cpu_limit)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
-        output, _ = process.communicate()
-    shutil.rmtree(tree.parent / "tmp", ignore_errors=True)
-    return Ended(process.returncode, _children_seconds() - before, output)
-
-
-def _children_seconds() -> float:
-    times = os.times()
-    return times.children_user + times.children_system
 
 
 def main() -> None:
@@ -147,52 +191,26 @@ def main() -> None:
     parser.add_argument("files", nargs="+", help="modules, or folders of modules")
     parser.add_argument("--sample", type=int, default=40, help="how many faults to plant in all (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=random.randrange(10_000), help="which faults are drawn")
-    parser.add_argument("--tests", nargs="+", help="the tests to run in place of those that concern each file")
+    parser.add_argument("--tests", nargs="+", help="the test files to run in place of those that concern each file")
     options = parser.parse_args()
-    targets = []
-    for path in files_named(options.files):
-        source = (ROOT / path).read_bytes()
-        targets.append(Target(path, source, options.tests or tests_of(path)))
-    possible = [(target, mutant) for target in targets for mutant in mutants_of(target.source)]
-    for target, mutant in random.Random(options.seed).sample(possible, min(options.sample, len(possible))):
-        target.planted.append(mutant)
-    n_planted = sum(len(target.planted) for target in targets)
-    print(f"{n_planted} of {len(possible)} faults, drawn by --seed {options.seed}", flush=True)
-    began = time.monotonic()
+    sources = {path: (ROOT / path).read_bytes() for path in files_named(options.files)}
+    possible = [(path, mutant) for path, source in sources.items() for mutant in mutants_of(source)]
+    random.Random(options.seed).shuffle(possible)
+    drawn = list(islice((each for each in possible if each[1].is_python(sources[each[0]])), options.sample))
+    print(f"{len(drawn)} of {len(possible)} faults, drawn by --seed {options.seed}", flush=True)
+    began, n_survivors = time.monotonic(), 0
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        tree = copied(Path(folder))
-        for target in targets:
-            if target.planted:
-                _examine(target, tree)
-    survivors = sum(len(target.survivors) for target in targets)
+        plantation = Plantation(Path(folder))
+        for path, mutant in drawn:
+            started, tests = time.monotonic(), options.tests or tests_of(path)
+            test = plantation.first_to_fail(path, mutant, tests)
+            n_survivors += not test
+            print(f"{'found by ' + test if test else 'SURVIVES'} in {time.monotonic() - started:.0f} s: {path}:"
+                  f"{mutant.line} ({mutant.rule}) {mutant.shown(sources[path])}", flush=True)  # fmt: skip
     minutes, seconds = divmod(round(time.monotonic() - began), 60)
-    cpu = _children_seconds()
-    print(f"{n_planted - survivors} of {n_planted} faults are found, {survivors} survive; {minutes} min {seconds} s, "
-          f"{cpu / 60:.1f} min of processor time")  # fmt: skip
-    sys.exit(survivors * 10 > n_planted)
-
-
-def _examine(target: Target, tree: Path) -> None:
-    """Plant the faults of one file in turn in a copy."""
-    file = tree / target.path
-    sound = run_tests(tree, target.tests, 1800)
-    if sound.status != 0:
-        sys.exit(f"{target.path}: its tests fail without any fault:\n{sound.output[-2000:]}")
-    print(f"{target.path}: {len(target.planted)} faults, {len(target.tests)} test files, "
-          f"{sound.cpu_seconds:.0f} s without a fault", flush=True)  # fmt: skip
-    for mutant in sorted(target.planted, key=lambda each: each.start):
-        _write(file, mutant.applied(target.source))
-        if run_tests(tree, target.tests, LEAST_SECONDS + 3 * sound.cpu_seconds).status == 0:
-            target.survivors.append(mutant)
-            print(f"  SURVIVES {target.path}:{mutant.line} ({mutant.rule}) {mutant.shown(target.source)}", flush=True)
-    _write(file, target.source)
-
-
-def _write(file: Path, content: bytes) -> None:
-    """Write a module, and remove its bytecode: Python looks at sizes and whole seconds only."""
-    file.write_bytes(content)
-    for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"):
-        compiled.unlink()
+    print(f"{len(drawn) - n_survivors} of {len(drawn)} faults are found, {n_survivors} survive; "
+          f"{minutes} min {seconds} s")  # fmt: skip
+    sys.exit(n_survivors * 10 > len(drawn))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ Annotations, docstrings, messages and what only type checkers read are left alon
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from dataclasses import dataclass
 
 COMPARISONS = {
@@ -37,6 +38,12 @@ class Mutant:
         """Return the source with the fault."""
         return source[: self.start] + self.text + source[self.end :]
 
+    def is_python(self, source: bytes) -> bool:
+        """Return whether the source with the fault can be parsed."""
+        with suppress(SyntaxError):
+            return bool(ast.parse(self.applied(source)))
+        return False
+
     def shown(self, source: bytes) -> str:
         """Return the lines that change, as `before → after`."""
         first = source.rfind(b"\n", 0, self.start) + 1
@@ -47,7 +54,7 @@ class Mutant:
 
 
 def mutants_of(source: bytes) -> list[Mutant]:
-    """Return every fault that the rules can plant in a file, in the order of its lines."""
+    """Return every fault that the rules can plant in a file, in the order of its lines; a few are no Python."""
     planter = _Planter(source)
     planter.visit(ast.parse(source))
     return sorted(set(planter.planted), key=lambda mutant: (mutant.start, mutant.end, mutant.text))
@@ -65,13 +72,7 @@ class _Planter(ast.NodeVisitor):
         return starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
 
     def _plant(self, rule: str, line: int, start: int, end: int, text: str | bytes) -> None:
-        content = text.encode() if isinstance(text, str) else text
-        mutant = Mutant(line, rule, start, end, content)
-        try:
-            ast.parse(mutant.applied(self.source))
-        except SyntaxError:
-            return
-        self.planted.append(mutant)
+        self.planted.append(Mutant(line, rule, start, end, text.encode() if isinstance(text, str) else text))
 
     def _replace(self, rule: str, node: ast.expr | ast.stmt, text: str | bytes) -> None:
         self._plant(rule, node.lineno, *self._span(node), text)
@@ -121,7 +122,7 @@ class _Planter(ast.NodeVisitor):
     def visit_Constant(self, node: ast.Constant) -> None:
         if isinstance(node.value, bool):
             self._replace("constant", node, str(not node.value))
-        elif isinstance(node.value, int):
+        elif isinstance(node.value, int) and (node.value % 100 or not node.value):  # round numbers are choices
             self._replace("off by one", node, str(node.value + 1))
             if node.value > 1:
                 self._replace("off by one", node, str(node.value - 1))
@@ -146,7 +147,7 @@ class _Planter(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_keyword(self, node: ast.keyword) -> None:
-        if node.arg != "strict":  # of `zip`: whatever it says, the lengths are equal
+        if node.arg not in ("strict", "slots"):  # whatever `zip` is told, the lengths are equal
             self.generic_visit(node)
 
     def _name(self, node: ast.Name | ast.Attribute, name: str) -> None:
