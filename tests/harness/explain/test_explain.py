@@ -77,6 +77,14 @@ def _set_pattern(fields: dict[str, Any], expression: str) -> None:
             step["pattern"] = {"Regex": expression}
 
 
+def explained(a: Side, b: Side, text: str, stage: str, message: str = "") -> Explanation:
+    """The explanation of a text, once it names the stage and says the message."""
+    explanation = explain(a, b, text)
+    assert explanation.stage == stage, explanation.what
+    assert message in explanation.what.replace("␣", " ")
+    return explanation
+
+
 def tokens(explanation: Explanation) -> tuple[str, str]:
     a, b = (
         "·".join(token.text or "" for piece in side.pieces for token in piece.tokens)
@@ -95,18 +103,13 @@ def test_what_one_side_refuses_is_a_failure_with_its_reason_and_a_panic_is_not_o
     def panics(text: str) -> list[int]:
         raise Panic("index out of bounds")
 
-    for other, text, message in (
-        (document(), "a\ud83d", "hf raises TypeError"),
-        (hidden(panics), "ab", "hidden raises Panic: index out of bounds"),
-    ):
-        explanation = explain(side("tiktoken"), other, text)
-        assert explanation.stage == "failure"
-        assert message in explanation.what
+    explained(side("tiktoken"), document(), "a\ud83d", "failure", "hf raises TypeError")
+    explained(side("tiktoken"), hidden(panics), "ab", "failure", "hidden raises Panic: index out of bounds")
 
 
 def test_other_ids_at_the_second_call_are_determinism() -> None:
     answers = iter([[97], [98]] * 20)
-    assert explain(side("tiktoken"), hidden(lambda text: next(answers)), "a").stage == "determinism"
+    explained(side("tiktoken"), hidden(lambda text: next(answers)), "a", "determinism")
 
 
 # --- the text, special tokens, decoding --------------------------------------------------------------------------
@@ -135,9 +138,7 @@ def test_each_stage_is_named_by_a_fault_planted_in_it(
         encode=lambda text: encode(PRIORITY, text),
         decode=lambda ids: (decode or impls.Tokenizer.decode)(PRIORITY, ids),
     )
-    explanation = explain(side("priority"), box, text)
-    assert explanation.stage == stage
-    assert message in explanation.what.replace("␣", " ")
+    explained(side("priority"), box, text, stage, message)
 
 
 @pytest.mark.parametrize(
@@ -149,18 +150,15 @@ def test_each_stage_is_named_by_a_fault_planted_in_it(
     ],
 )  # fmt: skip
 def test_the_normaliser_of_a_library_is_known(model: Model, change: Any, text: str, message: str) -> None:
-    explanation = explain(side("priority", model), document(change, model), text)
-    assert explanation.stage == "normalisation"
-    assert message in explanation.what
+    explained(side("priority", model), document(change, model), text, "normalisation", message)
 
 
 def test_special_text_that_one_side_parses_is_the_special_tokens_stage() -> None:
     encoding = tiktoken.Encoding(
         "mine", pat_str=MODEL.pattern[0], mergeable_ranks=dict(MODEL.id_by_token), special_tokens={"<|end|>": 400}
     )
-    explanation = explain(side_of(encoding, "tiktoken"), document(), "ab<|end|>the")
-    assert explanation.stage == "special tokens"
-    assert "hf recognises ‘<|end|>’ (id 400) at character 2" in explanation.what
+    message = "hf recognises ‘<|end|>’ (id 400) at character 2"
+    explained(side_of(encoding, "tiktoken"), document(), "ab<|end|>the", "special tokens", message)
     assert explain(side_of(encoding, "tiktoken", allow_special=True), document(), "ab<|end|>the").agree
 
 
@@ -181,45 +179,35 @@ def test_overlapping_specials_taken_the_shortest_first_and_a_space_lost_beside_o
         (swallowing, "a <s>b", "hidden leaves out ‘ ’ before ‘<s>’"),
         (swallowing, "a<s> b", "hidden leaves out ‘ ’ after ‘<s>’"),
     ):
-        explanation = explain(ours, hidden(box, tokenizer), text)
-        assert explanation.stage == "special tokens"
-        assert message in explanation.what.replace("␣", " ")
+        explained(ours, hidden(box, tokenizer), text, "special tokens", message)
 
 
 def test_bytes_without_a_token_are_lost_in_the_vocabulary() -> None:
     bare = tokenizers.Tokenizer(tokenizers.models.BPE(vocab={"w": 0, "r": 1, "l": 2, "d": 3}, merges=[]))
     bare.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     model = Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern=NAMED["gpt2"])
-    explanation = explain(side("priority", model), side_of(bare, "hf"), "wörld")
-    assert explanation.stage == "vocabulary"
-    assert "hf sees ‘wörld’ and drops ‘ö’" in explanation.what
+    explained(side("priority", model), side_of(bare, "hf"), "wörld", "vocabulary", "hf sees ‘wörld’ and drops ‘ö’")
 
 
 # --- pieces ------------------------------------------------------------------------------------------------------
 
 
 def test_known_pieces_and_a_token_across_a_cut_are_proof() -> None:
-    explanation = explain(
-        side("tiktoken"), document(lambda fields: _set_pattern(fields, NAMED["cl100k-0.14"][0])), "1234"
-    )
-    assert explanation.stage == "pieces"
-    assert "tiktoken has the piece ‘123’; hf has the piece ‘1234’" in explanation.what
-    explanation = explain(side("priority"), by_pattern(r"\p{N}+|\P{N}+"), "1234")
-    assert explanation.stage == "pieces"
+    other = document(lambda fields: _set_pattern(fields, NAMED["cl100k-0.14"][0]))
+    explained(side("tiktoken"), other, "1234", "pieces", "tiktoken has the piece ‘123’; hf has the piece ‘1234’")
+    explanation = explained(side("priority"), by_pattern(r"\p{N}+|\P{N}+"), "1234", "pieces")
     assert any("has the token ‘34’ across byte 3" in line for line in explanation.evidence)
-    assert explain(side("tiktoken"), by_pattern(r"\p{N}+|\P{N}+"), "\u00e9 1234").stage == "pieces"
+    explained(side("tiktoken"), by_pattern(r"\p{N}+|\P{N}+"), "\u00e9 1234", "pieces")
 
 
 def test_a_hidden_cut_is_not_told_from_merging(hand_made: Any) -> None:
     whole = model_with("none")
-    explanation = explain(
-        side("priority", whole), by_pattern(r"\p{N}{1,3}|\P{N}+", impls.load("priority", whole)), "x1234"
-    )
-    assert explanation.stage == "pieces or merges"
+    other = by_pattern(r"\p{N}{1,3}|\P{N}+", impls.load("priority", whole))
+    explanation = explained(side("priority", whole), other, "x1234", "pieces or merges")
     assert "whether it cuts ‘x1234’ or merges it differently is not known" in explanation.evidence[0]
     assert (explanation.a.pieces_from, explanation.b.pieces_from) == ("reported", "unknown")
     bytewise = replace(side("tiktoken"), encode=lambda text: list(text.encode()))
-    assert explain(side("priority"), bytewise, "ab").stage == "pieces or merges"
+    explained(side("priority"), bytewise, "ab", "pieces or merges")
     chance, model, seen = random.Random(3), hand_made("a+b a+a b+c ab+c aa+c c+a", alphabet="bytes"), 0
     greedy, exact = impls.load("greedy", model), side("priority", model)
     for _ in range(200):
@@ -244,8 +232,7 @@ for _name, _value in (("LETTERS", _NEW_LETTERS), ("NUMBERS", _NEW_NUMBERS), ("NE
 def test_a_character_newer_than_one_engine_is_the_unicode_version(known: str) -> None:
     for text in ("1\U00011de0234", "\u0c5c's", "the \ua7ce's ab", "\U0003d000's"):
         for sides in ((side(known), by_pattern(NEWER)), (by_pattern(NEWER), side(known))):
-            explanation = explain(*sides, text)
-            assert explanation.stage == "unicode version"
+            explanation = explained(*sides, text, "unicode version")
             assert "newer than Unicode 16: U+" in explanation.evidence[0]
 
 
@@ -254,14 +241,9 @@ def test_a_character_newer_than_one_engine_is_the_unicode_version(known: str) ->
 
 def test_two_ways_over_one_model_part_at_a_step(hand_made: Any) -> None:
     model = hand_made("a+b a+a", alphabet="bytes")
-    explanation = explain(side("priority", model), side("greedy", model), "aab")
-    assert (explanation.stage, explanation.step, explanation.rank, tokens(explanation)) == (
-        "merges",
-        1,
-        0,
-        ("a·ab", "aa·b"),
-    )
-    assert "merges ‘a’ + ‘b’ (rank 0) at byte 1" in explanation.what
+    message = "merges ‘a’ + ‘b’ (rank 0) at byte 1"
+    explanation = explained(side("priority", model), side("greedy", model), "aab", "merges", message)
+    assert (explanation.step, explanation.rank, tokens(explanation)) == (1, 0, ("a·ab", "aa·b"))
     assert explanation.a.steps_give_its_ids
     assert explanation.b.steps_give_its_ids
     assert explain(side("priority", model), side("naive", model), "abcab").agree
@@ -284,22 +266,16 @@ def test_two_rules_over_the_same_tokens_part_at_a_step(
 ) -> None:
     sides = (side("priority", hand_made(merges, alphabet="bytes", **one), "one"),
              side("priority", hand_made(merges, alphabet="bytes", **other), "other"))  # fmt: skip
-    explanation = explain(*sides, text)
-    assert (explanation.stage, explanation.step, explanation.rank) == ("merges", step, rank)
+    explanation = explained(*sides, text, "merges", message)
+    assert (explanation.step, explanation.rank) == (step, rank)
     assert split in (None, tokens(explanation))
-    assert message in explanation.what
 
 
 @pytest.mark.parametrize("name", ["tokenizers", "priority"])
 def test_of_a_merge_listed_twice_the_later_rank_counts(hand_made: Any, name: str) -> None:
     twice = side(name, hand_made("a+b b+c a+b", alphabet="bytes"), "twice")
-    explanation = explain(twice, side(name, hand_made("a+b b+c", alphabet="bytes"), "once"), "abc")
-    assert (explanation.stage, explanation.step, explanation.rank, tokens(explanation)) == (
-        "merges",
-        1,
-        1,
-        ("a·bc", "ab·c"),
-    )
+    explanation = explained(twice, side(name, hand_made("a+b b+c", alphabet="bytes"), "once"), "abc", "merges")
+    assert (explanation.step, explanation.rank, tokens(explanation)) == (1, 1, ("a·bc", "ab·c"))
 
 
 @pytest.mark.parametrize(
@@ -310,9 +286,8 @@ def test_another_id_or_no_token_is_the_vocabulary(
     hand_made: Any, merges: str, text: str, message: str, step: int | None
 ) -> None:
     one = side("priority", hand_made("a+b b+c" if step is None else "a+b ab+c", alphabet="bytes"), "one")
-    explanation = explain(one, side("priority", hand_made(merges, alphabet="bytes"), "other"), text)
-    assert (explanation.stage, explanation.step) == ("vocabulary", step)
-    assert message in explanation.what
+    other = side("priority", hand_made(merges, alphabet="bytes"), "other")
+    assert explained(one, other, text, "vocabulary", message).step == step
 
 
 def test_other_rules_behind_a_black_box_are_not_proved_to_be_merges(hand_made: Any) -> None:
@@ -326,13 +301,13 @@ def test_other_rules_behind_a_black_box_are_not_proved_to_be_merges(hand_made: A
             ids[-at : -at + 2] = [made]
         return ids
 
-    explanation = explain(side("priority", model), by_piece(model, rightmost), "aaa")
-    assert (explanation.stage, explanation.step, explanation.rank) == ("pieces or merges", 1, 0)
+    explanation = explained(side("priority", model), by_piece(model, rightmost), "aaa", "pieces or merges")
+    assert (explanation.step, explanation.rank) == (1, 0)
     model = hand_made("a+ab a+b", alphabet="bytes")
     replay = Rules(model)
     box = by_piece(model, lambda piece: derive(replay, piece, "replay").ids)
-    explanation = explain(side("priority", model), box, "aab")
-    assert (explanation.stage, explanation.step, explanation.rank) == ("pieces or merges", 2, 0)
+    explanation = explained(side("priority", model), box, "aab", "pieces or merges")
+    assert (explanation.step, explanation.rank) == (2, 0)
 
 
 @pytest.mark.parametrize("name", ["naive", "wordcount", "compiled", "backtracking", "greedy", "tiktoken", "tokenizers"])
@@ -355,5 +330,5 @@ def test_one_id_for_different_bytes_is_a_difference_of_vocabularies() -> None:
 
         return Side(name=name, encode=lambda text: answers[name], decode=decode, token_bytes=tables[name].get)
 
-    explained = explain(side_by("A"), side_by("B"), "abc")
-    assert (explained.stage, explained.what) == ("vocabulary", "the id 5 is ‘ab’ in A, ‘a’ in B")
+    explanation = explained(side_by("A"), side_by("B"), "abc", "vocabulary")
+    assert explanation.what == "the id 5 is ‘ab’ in A, ‘a’ in B"
