@@ -104,7 +104,6 @@ class Equal:
         return 1
 
 
-slow = toy("toy-slow", lambda self, text: [list(text.encode()) for _ in range(200)][-1])
 swapping = toy("toy-swapping", swap_once_in_5000, emitted=0)
 wrong_on_q = toy("toy-wrong-on-q", lambda self, text: list(text.encode().replace(b"q", b"k")))
 wrong_on_a = toy("toy-wrong-on-a", lambda self, text: [0, *text.encode()[1:]] if len(text) > 1000 else [*text.encode()])
@@ -187,17 +186,26 @@ class ToyOnce(ToyBytes):
         return super().encode_normalized(text)
 
 
-class ToyClockBender(busy):  # type: ignore[misc]
-    """Lets the clocks of the harness run at a tenth of their speed."""
+class ToySlow(ToyBytes):
+    """Lets the clocks of the harness run at a thousand times their speed: it is slow however busy the machine is."""
 
-    name = "toy-clock-bender"
+    name = "toy-slow"
+    speed = 1000.0
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         from harness.measure import worker
 
-        worker.perf_counter = lambda: CLOCK() / 10  # type: ignore[assignment]
-        worker.process_time = lambda: CPU_CLOCK() / 10  # type: ignore[assignment]
+        worker.perf_counter = lambda: CLOCK() * self.speed  # type: ignore[assignment]
+        worker.process_time = lambda: CPU_CLOCK() * self.speed  # type: ignore[assignment]
+
+
+class ToyClockBender(ToySlow):
+    """Lets the clocks of the harness run at a tenth of their speed."""
+
+    name = "toy-clock-bender"
+    speed = 0.1
+    encode_normalized = work_for_a_while
 
 
 class ToyClockPatcher(busy):  # type: ignore[misc]
