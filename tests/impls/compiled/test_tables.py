@@ -45,3 +45,11 @@ def test_tables_are_read_from_the_cache_and_made_anew_where_they_are_damaged(
 @pytest.mark.parametrize("package", ["numba", "llvmlite"])
 def test_the_object_file_is_named_by_the_versions_of_what_compiles_it(package: str) -> None:
     assert import_module(package).__version__ in build._release(package)
+
+
+def test_the_object_file_is_named_by_the_name_and_content_of_each_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    digests = set()
+    for sources in ([("a", b"b")], [("a", b"c")], [("b", b"b")], [("a", b"b"), ("c", b"")]):
+        monkeypatch.setattr(build, "_sources", lambda sources=sources: iter(sources))
+        digests.add(build._digest())
+    assert len(digests) == 4
