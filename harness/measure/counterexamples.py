@@ -17,6 +17,8 @@ SHRINK_SECONDS = 5.0
 MOST_IDS_SHOWN = 200
 _CHARACTERS_SHOWN, _IDS_SHOWN = 64, 20
 """What is shown of a difference that is not seen again, from its beginning on."""
+_MOST_CHARACTERS = 10_000
+"""Of a smallest text that has more, a record keeps the beginning: its workload names the whole text."""
 
 
 def of_mismatch(
@@ -65,6 +67,9 @@ def shrink(text: str, place: int, reference_name: str) -> Counterexample | None:
     notes = [f"{name} {value}" for name, value in (("got", got), ("expected", expected)) if isinstance(value, str)]
     if got == expected:
         notes.append("the ids are right and do not decode as they must")
+    if len(text) > _MOST_CHARACTERS:
+        notes.append(f"the first {_CHARACTERS_SHOWN} of {len(text):,} characters; no shorter text showed it")
+        text = text[:_CHARACTERS_SHOWN]
     return Counterexample(
         text=Text.of(text),
         expected=expected[:MOST_IDS_SHOWN] if isinstance(expected, list) else None,

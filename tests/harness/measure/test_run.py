@@ -12,6 +12,8 @@ import pytest
 from toy_runs import PROFILE, byte_model, carry_out, workload
 
 import impls
+from harness.measure import worker
+from harness.measure.counterexamples import shrink
 from harness.measure.workloads import Plan, Profile, Workload
 from harness.outcome import Outcome
 from harness.records import Measurement
@@ -75,6 +77,19 @@ def test_every_failure_is_recorded_once_with_its_reason_and_what_is_right_is_tim
                 assert one.n_bytes == 2_000 * record.n_calls
                 sizes.setdefault((record.opening, one.round, one.calls[-1]), set()).add(one.n_bytes)
     assert all(len(some) == 1 for some in sizes.values()), "everybody reads the same texts in a round"
+
+
+def test_of_a_fault_of_long_texts_only_the_beginning_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Forgetful(impls.get("priority")):  # type: ignore[misc]
+        def encode_normalized(self, text: str) -> list[int]:
+            ids: list[int] = super().encode_normalized(text)
+            return ids[:-1] if len(ids) > 20_000 else ids
+
+    monkeypatch.setattr(worker, "held", lambda: Forgetful(byte_model()))
+    example = shrink("ab" * 15_000, 29_999, "priority")
+    assert example is not None
+    assert (len(example.text.text), len(example.got or ())) == (64, 200)
+    assert "the first 64 of 20,0" in example.note
 
 
 def test_a_run_taken_up_again_has_slow_ones_copies_and_what_does_not_open_as_if_it_had_not_stopped() -> None:
