@@ -64,10 +64,10 @@ def train(
     if spec is None:
         fields = {name: options.pop(name) for name in TrainingSpec.__dataclass_fields__ if name in options}
         if "vocab_size" not in fields:
-            raise TypeError("what to train is missing: give vocab_size=…, or spec=bpebench.TrainingSpec(vocab_size=…)")
+            raise TypeError("no vocabulary size: give vocab_size=…, or spec=bpebench.TrainingSpec(vocab_size=…)")
         spec = TrainingSpec(**fields)
     if (texts is None) == (files is None):
-        raise TypeError("what to train on: give texts or files=, one of the two")
+        raise TypeError("no training text, or two: give either texts or files=")
     if isinstance(files, str | bytes | Path):
         raise TypeError(f"files must be several paths, not one {type(files).__name__}; put it into a list")
     corpus: Any = texts
@@ -82,7 +82,9 @@ def _read(texts: Sequence[str | Path]) -> Sequence[str | Path]:
     """Return the texts, with those of files in place of their paths; warn about a text that is the name of a file."""
     for text in texts[:10]:
         if isinstance(text, str) and len(text) < 256 and text.isprintable() and Path(text).is_file():
-            warnings.warn(f"{text!r} is taken as a text, and is a file; give a Path, or files=", stacklevel=3)
+            warnings.warn(
+                f"{text!r} is used as text, but is also a file; to read it give a Path, or files=", stacklevel=3
+            )
     if not any(isinstance(text, Path) for text in texts):
         return texts
     return [part for text in texts for part in (TextFile(text).texts() if isinstance(text, Path) else (text,))]

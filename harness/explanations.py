@@ -75,6 +75,8 @@ class SideSummary(msgspec.Struct, kw_only=True):
     """One side: its results for the text, stage by stage."""
 
     name: str
+    model: str = ""
+    """Name or file of the vocabulary it was given; empty for a model file, which brings its own."""
     about: str = ""
     """What is known about it: its rules and its algorithm."""
     error: str | None = None

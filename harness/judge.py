@@ -72,7 +72,7 @@ class Judgement(NamedTuple):
 
 
 RIGHT = Judgement(Outcome.RIGHT)
-_UNCONFIRMED = "no reference did this, or no second one confirms it, and a round trip alone does not show it right"
+_UNCONFIRMED = "no reference answers, or no second one confirms it, and a round trip alone does not prove it right"
 
 
 def judge(
@@ -153,7 +153,7 @@ def judge_merges(model: Model, reference: Model | None) -> Judgement:
         reason = f"{len(model.merges)} merges; the reference has {len(reference.merges)}"
         return Judgement(Outcome.MISMATCH, reason, min(len(model.merges), len(reference.merges)))
     if model.tokens != reference.tokens:
-        return Judgement(Outcome.MISMATCH, "the merges are those of the reference, the token table is another")
+        return Judgement(Outcome.MISMATCH, "the merges are those of the reference, but the token table differs")
     return RIGHT
 
 

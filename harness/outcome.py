@@ -1,4 +1,4 @@
-"""What became of an implementation on a question, a corpus or a workload: the one enumeration of outcomes.
+"""The outcome of an implementation on a question, a corpus or a workload: the one enumeration of outcomes.
 
 Which outcomes are faults, which mean that nothing ran and which end a process is decided here and nowhere else.
 """

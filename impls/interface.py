@@ -103,7 +103,7 @@ class Tokenizer(ABC):
 
     def encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> Ids:
         """Return the ids of one piece; each coin decides whether one possible merge is dropped."""
-        raise Unsupported(self.name, "does not leave merges out (BPE-dropout)")
+        raise Unsupported(self.name, "does not support BPE-dropout")
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids; raise `UnknownId(id, position)`, unless the model has an unknown token."""

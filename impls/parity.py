@@ -84,7 +84,7 @@ def _check(pieces: Mapping[str, Mapping[str, int]], dev: Mapping[str, list[str]]
     sizes = {language: len(translations) for language, translations in dev.items()}
     if len(set(sizes.values())) > 1:
         shown = ", ".join(f"{n} of {language!r}" for language, n in sizes.items())
-        raise BPEError(f"dev texts must be parallel, as many for each language, not {shown}")
+        raise BPEError(f"dev texts must be parallel, the same number for each language, not {shown}")
     for language, translations in dev.items():
         if not any(translations):
             raise BPEError(f"the dev texts of {language!r} hold no text")

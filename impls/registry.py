@@ -127,10 +127,10 @@ def train(
         if memory_limit is not None and memory_limit < 1:
             raise ValueError(f"memory_limit must be a number of bytes or None, not {memory_limit}")
         if superword_from is not None:
-            raise Unsupported(name, "superwords split the text twice: no threads, memory_limit, progress with them")
+            raise Unsupported(name, "superwords split the text twice: threads, memory_limit and progress do not apply")
         count_pieces = getattr(get(name), "count_pieces", None)
         if count_pieces is None:
-            alone = "trains on one thread, in memory; threads, memory_limit, progress are compiled's"
+            alone = "trains on one thread, in memory; threads, memory_limit and progress need compiled"
             raise Unsupported(name, alone)
         texts = count_pieces(texts, spec, **how)
     return get(name)(learn(name, texts, spec, extend, superword_from, superword_pattern))

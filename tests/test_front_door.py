@@ -67,7 +67,9 @@ def test_files_and_paths_are_read_and_a_text_that_names_a_file_warns(tmp_path: P
         assert bpebench.train("priority", vocab_size=262, min_count=1, **given).model.merges == expected
     with pytest.raises(TypeError, match="min_counts"):
         bpebench.train("priority", ["a"], vocab_size=262, min_counts=1)
-    with pytest.warns(UserWarning, match=r"corpus\.txt' is taken as a text, and is a file; give a Path, or files="):
+    with pytest.warns(
+        UserWarning, match=r"corpus\.txt' is used as text, but is also a file; to read it give a Path, or files="
+    ):
         bpebench.train("priority", [str(tmp_path / "corpus.txt")], spec)
     with pytest.raises(TypeError, match=r"give texts or files="):
         bpebench.train("priority", spec=spec)

@@ -58,10 +58,10 @@ class CheckResult:
         """Say on one line what a check without faults has and has not shown."""
         owed = [pair for pair in self.agreements if pair.agreement_class != "expected to differ"]
         pairs = sorted({f"{pair.a} and {pair.b}" for pair in self.not_compared})
-        summary = "no fault; no two were compared that must agree"
+        summary = "no fault; no pair that must agree was compared"
         if owed:
             n_bytes = min(pair.n_bytes for pair in owed)
-            scope = "what was compared agrees where it must" if pairs else "everything that must agree agrees"
+            scope = "all compared pairs that must agree do" if pairs else "all pairs that must agree do"
             summary = f"{scope} ({len(owed):,} comparisons, the smallest on {n_bytes:,} bytes)"
         if not pairs:
             return summary
@@ -124,7 +124,7 @@ def _compared(plan: CheckPlan, outcomes: dict[Cell, CorpusOutcome]) -> Iterator[
                 pair.n_differing_texts = len(_differing(x, y))
                 yield pair, kind.must_agree
             else:
-                yield NotCompared(**names, **owed, reason="no text that both encoded"), kind.must_agree
+                yield NotCompared(**names, **owed, reason="both encoded no common text"), kind.must_agree
 
 
 def _faults_of_pairs(compared: Sequence[Agreement | NotCompared]) -> Iterator[str]:

@@ -18,10 +18,10 @@ _DEFAULT_BYTES = 200_000
 class Check(Verb):
     """Encode, decode and compare: does every text round-trip, do all pairs give the same ids?
 
-    Exit status 1 when a text does not round-trip, when two implementations differ that must agree, and when nothing
+    Exit status 1 when a text does not round-trip, when two implementations that must agree differ, and when nothing
     could be compared. Those that do not run a model are named and not compared on it. Without -m the cached
-    vocabularies are checked, without -c the samples. The column "as published" is the file of a model as the library
-    that it belongs to reads it (tokenizers, sentencepiece, tiktoken); the others run our reading of it.
+    vocabularies are checked, without -c the samples. The column "as published" is a model's file as read by its own
+    library (tokenizers, sentencepiece, tiktoken); the others run our reading of it.
     """
 
     implementations: tuple[str, ...] = options.implementations

@@ -42,7 +42,7 @@ class Compare(Verb):
         is_one = differing is None
         options.ensure(is_one, f"{self.old} and {self.new} are not of one machine ({differing}); `report` shows each")
         old, new = (machine.get("protocol") for machine in machines)
-        options.ensure(old == new, f"the runs were measured by protocols {old} and {new}: run the older one anew")
+        options.ensure(old == new, f"the runs were measured by protocols {old} and {new}: run the older one again")
         return self._compare(runs, condition)
 
     def _compare(self, runs: Sequence[Sequence[Measurement]], condition: Condition | None) -> bool:

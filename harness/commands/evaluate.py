@@ -22,7 +22,7 @@ _PIVOTS = ("en", "eng_Latn", "eng")
 
 
 class Evaluate(Verb):
-    """Show what each corpus takes under each vocabulary: tokens, how many times the fewest, words cut, cost.
+    """Show what each corpus takes under each vocabulary: tokens, the ratio to the fewest, words cut, cost.
 
     Measured shares and ratios have a 95 % interval over documents (METHODOLOGY.md: formulas and caveats). Lossy
     vocabularies are marked and not ranked. For a corpus that holds a model's training text, use `--split held-out`.
@@ -33,19 +33,19 @@ class Evaluate(Verb):
         "Corpus, file or glob; repeatable.  [default: samples; parallel text: parallel]", multiple=True
     )
     parallel: bool = flag(
-        "The corpora say the same in several languages: `parallel`, files of equal line count, or a TSV file."
+        "The corpora are translations of one text: `parallel`, files of equal line count, or a TSV file."
     )
     flores: Path | None = option(
         "Parallel text: FLORES-200 or FLORES+, the folder that holds dev and devtest.", type=options.FOLDER
     )
     language: tuple[str, ...] = option(
-        "Of parallel text only this language, or those of a pattern ('*_Latn'); repeatable.",
+        "Only this language of parallel text, or those matching a pattern ('*_Latn'); repeatable.",
         multiple=True,
         metavar="LANG",
         advanced=True,
     )
     protocol: str = option(
-        "Of parallel text: encode each document, or all of a language joined by spaces, as Petrov et al. 2023.",
+        "For parallel text: encode each document, or a whole language joined by spaces, as Petrov et al. 2023.",
         type=click.Choice(["documents", "petrov"]),
         default="documents",
         advanced=True,
@@ -54,7 +54,7 @@ class Evaluate(Verb):
         "Price of a million tokens of a vocabulary; repeatable.", multiple=True, metavar="[NAME=]AMOUNT"
     )
     morphology: tuple[str, ...] = options.morphology_option(
-        "Instead compare token borders with morphs: our words of a language, or a TSV file; repeatable.", multiple=True
+        "Instead compare token borders with morphs: built-in words or a TSV file; repeatable.", multiple=True
     )
     sampled: Path | None = option(
         "Instead count the lists of ids (JSON, one per line) that differ from what encoding their text gives.",

@@ -19,8 +19,8 @@ class Explain(Verb):
     A and B are implementations (see `list`), `module:object` or a Python file with encode and decode, `cmd:COMMAND`
     over the line protocol, or model files: a tokenizer.json is run by tokenizers, a SentencePiece model by
     sentencepiece, a rank file by tiktoken. TEXT is the text, @FILE, or `-` or nothing for standard input. Exit status 0
-    if they agree, 1 if they differ or both refuse the text. A and B are loaded into the process of this command: one
-    that ends it ends the command.
+    if they agree, 1 if they differ or both refuse the text. A and B are loaded into the process of this command: a
+    side that ends the process ends the command.
     """
 
     a: str = argument()
@@ -39,17 +39,18 @@ class Explain(Verb):
 
         options.ensure(len(self.models) <= 2, "give -m once for both sides, or twice: for A, then for B")
         content = inputs.read_text(self.text, self.escaped)
+        names = self.models if len(self.models) == 2 else (*self.models, DEFAULT_MODEL)[:1] * 2
+        named = list(zip((self.a, self.b), names, strict=True))
         with options.printing_to_stderr():
-            explanation = explain(*self._sides(), content)
+            explanation = explain(*self._sides(named), content)
+        explanation.a.model, explanation.b.model = (name if _runs_a_model(spec) else "" for spec, name in named)
         self.output(explanation, lambda: render_explanation(explanation))
         return not explanation.agree
 
-    def _sides(self) -> tuple[Side, Side]:
+    def _sides(self, named: list[tuple[str, str]]) -> tuple[Side, Side]:
         from harness.data import load_model
         from harness.explain import load_side
 
-        names = self.models if len(self.models) == 2 else (*self.models, DEFAULT_MODEL)[:1] * 2
-        named = list(zip((self.a, self.b), names, strict=True))
         loaded = {name: load_model(name) for spec, name in named if _runs_a_model(spec)}
         a, b = (load_side(spec, loaded.get(name), allow_special=self.allow_special) for spec, name in named)
         for side, (spec, name) in zip((a, b), named, strict=True):

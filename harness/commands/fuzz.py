@@ -29,7 +29,7 @@ class Fuzz(Verb):
     """Generate texts until B (C, ...) gives other ids than A; minimise, classify and save what is found.
 
     A side is an implementation (`bpebench list`), MODULE:OBJECT or a Python file with `encode` and `decode`,
-    cmd:COMMAND or a model file; the file of a -m is compared as its own library reads it, too. The text of -c is
+    cmd:COMMAND or a model file; a file given by -m is also compared as its own library reads it. The text of -c is
     mutated (default: the samples and the cached corpora).
 
     The same --seed and --texts give the same texts and findings, for one release of bpebench and Python and the same

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Sweep(Verb):
-    """Show what a vocabulary of one's own would bring: bytes per token on held-out text by size.
+    """Show what a vocabulary of your own would gain: bytes per token on held-out text by size.
 
     Each vocabulary is learned once, to the largest size, and truncated. Published vocabularies (-m) are counted on the
     same text, and the output says which of those trained here take fewer tokens than the first of them. Every figure
@@ -106,7 +106,7 @@ def _parts(corpora: Sequence[str], held_out: Sequence[str], max_bytes: int | Non
     if shared.n_trained_on:
         options.say(
             f"warning: {shared.n_trained_on} of the {shared.n_documents} documents of {text.name} are also learned "
-            "from, so its figures are too good; name another text to measure on",
+            "from, so its figures are too good; give another text with --held-out",
             err=True,
         )
     return trained, text

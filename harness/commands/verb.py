@@ -94,12 +94,13 @@ def ensure_utf8(text: str, name: str) -> None:
 
 
 DECLARED: dict[str, Any] = tomllib.loads((files("harness.commands") / "verbs.toml").read_text(encoding="utf-8"))
-"""What is said of verbs, and of verbs and options that were removed."""
+"""Summary and example of each verb, and advice for verbs and options that were removed."""
 
 
 def _help_records(ctx: click.Context, *, advanced: bool) -> list[tuple[str, str]]:
-    params = [param for param in ctx.command.get_params(ctx) if isinstance(param, _Advanced) == advanced]
-    return [record for param in params if (record := param.get_help_record(ctx)) is not None]
+    params = [param for param in ctx.command.get_params(ctx) if isinstance(param, click.Option)]
+    shown = [param for param in params if isinstance(param, _Advanced) == advanced]
+    return [record for param in shown if (record := param.get_help_record(ctx)) is not None]
 
 
 def _help_advanced(ctx: click.Context, _: click.Parameter, asked: bool) -> None:

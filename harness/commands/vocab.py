@@ -84,7 +84,7 @@ def _about(name: str, model: Model) -> dict[str, object]:
         "tokens": sum(token is not None for token in model.tokens),
         "special_tokens": dict(model.special_tokens),
         "added_tokens": dict(model.added_tokens),
-        "tokens_found_otherwise": {text: " ".join(flags) for text, flags in model.whole_token_flags.items()},
+        "token_flags": {text: " ".join(flags) for text, flags in model.whole_token_flags.items()},
         "alphabet": model.alphabet,
         "merge_rule": model.merge_rule,
         "merges": len(model.merges),

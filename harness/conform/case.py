@@ -145,7 +145,7 @@ class Case:
         except Incomplete:
             latest.reason += _NOT_SHRUNK
             return latest
-        at_first.reason += "; asked once more, it is right"
+        at_first.reason += "; asked again, it is right"
         return at_first
 
     def begin_overtime(self) -> None:

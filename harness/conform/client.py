@@ -164,7 +164,7 @@ class TargetClient:
             for counted, factor in ((self._n_in_all, 3), (self._n_in_check, 1)):
                 counted[failed.outcome] += 1
                 if counted.total() >= factor * MAX_FAILURES or counted[Outcome.TIMEOUT] >= factor * MAX_TIMEOUTS:
-                    reason = f"its process failed {counted.total()} times, at last: {failed}"
+                    reason = f"its process failed {counted.total()} times, the last time: {failed}"
                     self.given_up = reason if counted is self._n_in_all else ""
                     raise GaveUp(reason, failed.outcome)
         self.fresh()

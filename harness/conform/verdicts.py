@@ -33,7 +33,7 @@ ESSENTIAL = {"ids": "ids were", "round-trip": "round trip was"}
 """The checks without which a target is not judged, with words for them."""
 CONFORMS, PASSED = "conforms", "the checks asked for passed"
 _SHOWN_ALIKE = 8
-_VARYING = re.compile(r"\d+|: '.*|^.*(ends: |at last: )")
+_VARYING = re.compile(r"\d+|: '.*|^.*(ends: |the last time: )")
 """Parts of a process failure's reason that vary: counts, how often, and its output."""
 MAX_IDS_KEPT = 40
 """Longer answers are cut to this many ids, with their length noted."""
@@ -63,7 +63,7 @@ class FailingInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         if isinstance(expected, list) and isinstance(got, list):
             kept = max(0, common_prefix_length(expected, got) - 3)
             if kept > _SHOWN_ALIKE:
-                expected, got, skipped = expected[kept:], got[kept:], f"({kept:,} ids alike) "
+                expected, got, skipped = expected[kept:], got[kept:], f"({kept:,} equal ids) "
         return cls(
             text=None if text is None else Text.of(text),
             expression="" if text is None else expression(text),

@@ -212,7 +212,7 @@ def _http_problem(_: Request, error: HTTPException) -> Response:
 
 def _problem(_: Request, error: Exception) -> Response:
     status, _verdict, reason = _judged(error)
-    reason = reason if status != 500 else "this is a fault of the playground; its terminal says more"
+    reason = reason if status != 500 else "the playground failed; its terminal says more"
     return problem(status, reason, {"retry-after": "1"} if isinstance(error, Busy) else None)
 
 

@@ -44,6 +44,7 @@ def _stages(explanation: Explanation) -> list[list[str]]:
         return [heading, show(a) or "", show(b) or ""]
 
     return [
+        both("model (-m)", lambda side: side.model),
         both("what it is", lambda side: side.about),
         both("special tokens", lambda side: "; ".join(side.special) or "none recognised"),
         both("text", lambda side: side.rewriting or "as it is" if side.error is None else f"refused: {side.error}"),

@@ -145,7 +145,7 @@ def verdict(status: Outcome, reason: str, exact: bool | None = None) -> str:
     """Return why there is no figure, or why it has no rank; empty if there is one."""
     if status is not Outcome.RIGHT:
         return f"{status}: {reason}" if reason else str(status)
-    return "other ids by design; not ranked" if exact is False else ""
+    return "different ids by design; not ranked" if exact is False else ""
 
 
 def text(value: object) -> str:

@@ -75,7 +75,7 @@ def _is_own(path: Path, about: os.stat_result) -> bool:
         _report(f"{path} belongs to another user ({about.st_uid})")
         return False
     if about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        _report(f"others may write {path} (mode {stat.S_IMODE(about.st_mode):o}); chmod go-w forbids it")
+        _report(f"others may write {path} (mode {stat.S_IMODE(about.st_mode):o}); run chmod go-w on it")
         return False
     return True
 

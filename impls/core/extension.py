@@ -135,7 +135,7 @@ class Extension:
         """The specification with all texts that no merge may make."""
         least = self.first_new_id + (n_reserved - first_base_id(spec))
         if spec.vocab_size < least:
-            raise InvalidSpec("vocab_size", f"{spec.vocab_size} is below the {least} ids that there are already")
+            raise InvalidSpec("vocab_size", f"{spec.vocab_size} is below the {least} ids that already exist")
         room = spec.vocab_size - least
         self.budget = room if spec.max_merges is None else min(room, max(0, spec.max_merges - len(listed)))
         """The maximum number of new merges."""

@@ -194,7 +194,7 @@ def _refuse_ids(tokens: Iterable[bytes], ids: Iterable[int]) -> None:
         if i > MAX_TABLE_ID:
             raise InvalidModel(f"the token {token!r} has the id {i}; ids go up to {MAX_TABLE_ID}")
         if by_id.setdefault(i, token) is not token:
-            raise InvalidModel(f"the tokens {by_id[i]!r} and {token!r} have the same id {i}; every id is given once")
+            raise InvalidModel(f"the tokens {by_id[i]!r} and {token!r} have the same id {i}; ids must be unique")
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -135,7 +135,7 @@ def _checked_by_kind(pieces: list[dict[str, Any]], byte_fallback: bool) -> dict[
         if not text or "\0" in text:
             raise InvalidModel(f"piece {i}: {'is empty' if not text else 'holds a null character'}")
         if not math.isfinite(score):
-            raise InvalidModel(f"piece {i}: {text!a} has the score {score}, which ranks nowhere")
+            raise InvalidModel(f"piece {i}: {text!a} has the score {score}, which has no rank")
         if kind not in by_kind:
             raise InvalidModel(f"piece {i}: {text!a} is of the type {kind!r}, which is not known")
         if seen.setdefault(text, i) != i:
@@ -238,11 +238,11 @@ def losses(model: Model) -> list[str]:
     lost: list[str] = []
     rules = model.sentencepiece or _NOTHING
     if model.alphabet == "bytes":
-        lost.append("alphabet: bytes are written as GPT-2's printable characters; give it texts written so")
+        lost.append("alphabet: bytes are written as GPT-2's printable characters; encode texts written like that")
     if model.pattern:
-        lost.append("pattern: it splits no texts; give it their pieces one by one")
+        lost.append("pattern: SentencePiece does not split texts; encode their pieces one by one")
     if model.normalization_steps is not None:
-        lost.append(f"normalization: {model.normalization}; give it texts in this form")
+        lost.append(f"normalization: {model.normalization}; encode texts in this form")
     if rules.dummy_prefix in ("missing", "first"):
         lost.append("dummy_prefix: a space is put before every text, also before one that begins with a space")
     if model.added_tokens:
@@ -254,7 +254,7 @@ def losses(model: Model) -> list[str]:
     elif not rules.fuse_unknown or (model.sentencepiece is None and model.alphabet == "chars"):
         lost.append("unknown: unknown characters in a row become one token")
     if model.special_tokens and (model.decoder is not None or model.sentencepiece is None):
-        lost.append("special_tokens: they are never found in a text, and are read as nothing")
+        lost.append("special_tokens: they are never recognised in a text, and decode to nothing")
     if model.merge_rule == "concatenation" and model.sentencepiece is None and model.recovered_merges[1]:
         lost.append("merges: a whole piece that no lower ranks make is not a single token there")
     return lost + lost_fields(model, "ignore_merges", "merge_counts", "whole_token_flags")

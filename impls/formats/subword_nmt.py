@@ -46,7 +46,7 @@ def read(content: bytes, path: str) -> Model:
     # Last come the parts that no merge of the file makes: merges that need them never apply.
     ids = {token: i for i, token in enumerate(dict.fromkeys([*tokens, *sorted({*parts}.difference(tokens))]))}
     warnings.warn(
-        f"{path}: codes hold no ids; characters in code-point order come first, then what the merges make, in order",
+        f"{path}: codes have no ids; they are numbered here: characters in code-point order, then merged tokens",
         IdsAssigned,
         stacklevel=4,
     )

@@ -49,7 +49,7 @@ def read_model(
         published = known or KNOWN.get(digest_of(ranks)) or Known("")
         if pattern is None and published.pattern is None:
             warnings.warn(
-                f"{path}: a rank file holds no pattern; 'gpt2' is used. Another: load(path, pattern=NAME), "
+                f"{path}: a rank file has no pattern; 'gpt2' is used. For another: load(path, pattern=NAME), "
                 "or `bpebench convert FILE MODEL.json --to bpebench --pattern NAME` once",
                 PatternAssumed,
                 stacklevel=5,
@@ -130,7 +130,7 @@ def ranks_of(model: Model) -> dict[bytes, int]:
 def losses(model: Model) -> list[str]:
     """Return what a rank file would lose of `model`; raise `Unsupported` if it cannot hold the model."""
     ranks_of(model)
-    holds_none = "a rank file holds none" if model.pattern else "that texts are not split is not in a rank file"
+    holds_none = "a rank file has none" if model.pattern else "a rank file cannot say that texts are not split"
     lost = [f"pattern: {holds_none}; give {name_of(model.pattern) or model.pattern!r} again when it is loaded"]
     lost += lost_fields(model, "special_tokens", "added_tokens", "normalization", "unknown", "merge_counts")
     if model.merge_rule == "pairs" and (why := concatenation_differs(model)):

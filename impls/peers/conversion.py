@@ -144,7 +144,7 @@ def listed_merges(name: str, model: Model) -> Sequence[tuple[int, int]]:
 def merges_after_bytes(name: str, model: Model) -> tuple[list[tuple[int, int]], list[int]]:
     """Return `listed_merges` and the ids of the bytes, for a library that numbers bytes first and merges after them.
 
-    Raise `Unsupported` for a model that numbers its tokens otherwise.
+    Raise `Unsupported` for a model that numbers its tokens differently.
     """
     merges = list(listed_merges(name, model))
     id_of_byte = [model.id_by_token[bytes([byte])] for byte in range(256)]
@@ -170,7 +170,7 @@ def require_public(name: str, model: Model, known: Sequence[str]) -> str:
     digest = public_digest(model)
     public = None if digest is None else KNOWN[digest].name
     if public is None or public not in known:
-        raise Unsupported(name, f"it has its vocabularies built in and reads no other; it has {', '.join(known)}")
+        raise Unsupported(name, f"its vocabularies are built in, and it reads no others; it has {', '.join(known)}")
     return public
 
 

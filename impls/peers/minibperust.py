@@ -1,6 +1,6 @@
 """minibperust: minbpe's tokenizer in Rust, with a cache of pieces. It numbers bytes by their value, merges after them.
 
-For a model that numbers bytes otherwise (all of OpenAI's), the ids it gives are renumbered here, in Python.
+For a model that numbers bytes differently (all of OpenAI's), the ids it gives are renumbered here, in Python.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def test_irregular_merges_are_a_finding_and_what_was_assumed_is_noted(tmp_path: 
     assert inspect(tmp_path / "x.json").findings[0].startswith("irregular: 1 token with no derivation")
     save(Model(tokens=(*BYTES, b"ab"), merge_rule="concatenation"), tmp_path / "x.tiktoken", "tiktoken")
     (note,) = inspect(tmp_path / "x.tiktoken").notes
-    assert "holds no pattern" in note
+    assert "has no pattern" in note
 
 
 def run(*arguments: Any) -> tuple[int, str]:

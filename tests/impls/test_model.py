@@ -21,7 +21,7 @@ from impls.core.model.derivations import recovered_merges
         ({"tokens": (*BYTES, b"ab", b"ab")}, r"the token b'ab' has two ids, 256 and 257"),
         ({"tokens": (*BYTES, b"")}, r"id 256: a token must be bytes that are not empty, not b''"),
         ({"tokens": (), "alphabet": "chars"}, r"a model without tokens"),
-        ({"merges": ((97, 98),)}, r"merge 0: b'a' and b'b' make no token"),
+        ({"merges": ((97, 98),)}, r"merge 0: b'a' and b'b' do not make a token"),
         ({"tokens": (*BYTES, b"ab"), "merges": ((97, 98), (97, 300))}, r"merge 1: no token has id 300"),
         ({"tokens": (*BYTES, b"ab"), "merges": ((97, 98),), "merge_counts": (1, 2)}, r"1 merges but 2 merge counts"),
         (

@@ -48,7 +48,7 @@ def test_a_folder_others_may_write_is_neither_read_nor_written_for_a_reason_in_o
         kept.parent.chmod(mode)
         assert read(kept) is None
         assert not cache.write_checked(kept.with_name("another"), b"content")
-    reasons = [f"others may write {kept.parent} (mode {mode}); chmod go-w forbids it" for mode in (770, 707, 1777)]
+    reasons = [f"others may write {kept.parent} (mode {mode}); run chmod go-w on it" for mode in (770, 707, 1777)]
     assert capfd.readouterr().err.splitlines() == [f"bpebench: the cache is not used: {reason}" for reason in reasons]
 
 

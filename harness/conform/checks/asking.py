@@ -130,7 +130,7 @@ def ask_lists(case: Case, lists: Iterable[Sequence[int]], call: str = "decode") 
         n_refused += isinstance(expected, Failed)
         case.n_inputs += not isinstance(expected, Failed)
         if not isinstance(expected, Failed) and number != DIGEST[call](expected):
-            reason = f"{call}: these ids are another text"
+            reason = f"{call}: these ids decode to another text"
             at_first = Fault("decode", reason, ids=list(ids), expected=answered(expected))
             raise case.in_overtime(partial(_explained, case, call, ids, latest), at_first)
         latest.append(ids)
@@ -161,7 +161,7 @@ def _explained(case: Case, call: str, ids: Ids, latest: Iterable[Ids]) -> Fault:
             if is_wrong(shown):
                 case.client.fresh()
                 of_special = len(shown) > 0 and set(shown) <= set(case.reference.model.whole_token_ids.values())
-                return fault(shown, "special tokens" if of_special else "decode", "these ids are another text")
+                return fault(shown, "special tokens" if of_special else "decode", "these ids decode to another text")
     for earlier in [*latest][::-1]:
         case.client.fresh()
         case.client.ask(call, ids=list(earlier))

@@ -25,7 +25,7 @@ class Check:
 
 
 CHECKS = (
-    Check("python-values", "plain ints, in lists of the caller's own?", encoding.python_values,
+    Check("python-values", "plain ints, in lists that are not shared?", encoding.python_values,
           "python_values", "types are only tested on a Python object"),
     Check("ids", "are the ids those of the reference?", encoding.ids),
     Check("round-trip", "do the ids of every text decode to it?", encoding.round_trip),
@@ -37,7 +37,7 @@ CHECKS = (
     Check("decode-any-order", "are ids decoded in any order, cut anywhere?", decoding.any_order),
     Check("offsets", "is every token where offsets say?", derived.offsets,
           "decode_with_offsets|encode_with_offsets", "it has no decode_with_offsets and no encode_with_offsets"),
-    Check("streaming-decode", "is each character of a stream there in time?", derived.streaming,
+    Check("streaming-decode", "does a stream give each character as soon as it is certain?", derived.streaming,
           "decode_stream", "it has no decoder"),
     Check("incremental", "are ids right as a text grows and is edited?", incremental.incremental,
           "incremental", "it has no incremental"),
@@ -47,7 +47,7 @@ CHECKS = (
           "truncate|fits|at_most", "it has no truncate, no fits and no count up to a limit"),
     Check("threads", "are the ids the same on many threads?", state.threads,
           "digests", "threads are only tested on a Python object"),
-    Check("state", "the same after others, errors, a million pieces, in a child?", state.state),
+    Check("state", "the same after other texts, errors, a million pieces, in a child?", state.state),
     Check("bad-input", "is bad input refused, and harmless?", bad_input.bad_input),
     Check("cost", "does time grow no faster than n log n?", cost.cost),
     Check("memory", "does memory stay in proportion?", cost.memory),

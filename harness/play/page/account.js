@@ -60,7 +60,7 @@ export async function account(first, second, text, bytes, byte) {
       h("p", {}, ...visible(found.what, true)),
       h("ul", {}, ...(found.evidence ?? []).map((line) => h("li", {}, ...visible(line, true)))),
       table({ a: side(found.a), b: side(found.b), step: found.step }, names),
-      h("p", { class: "quiet" }, short === text ? "Of the whole text." : "Of the line that holds the first marked token."),
+      h("p", { class: "quiet" }, short === text ? "For the whole text." : "For the line that holds the first marked token."),
     );
   } catch (error) {
     body.replaceChildren(h("p", {}, error.message));

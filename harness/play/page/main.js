@@ -163,7 +163,7 @@ async function start() {
   startTraining();
   const { beginning } = found;
   restore(kept() ?? { text: beginning.text ?? WELCOME, columns: beginning.columns, price: null, special: false, tab: "tokens" });
-  if (!choices.models.length) complain("No vocabulary is here yet: run `bpebench fetch`, drop a model file, or train one.");
+  if (!choices.models.length) complain("No vocabulary yet: run `bpebench fetch`, drop a model file, or train one.");
   document.body.dataset.ready = "";
 }
 

@@ -48,7 +48,7 @@ def run_page(run: Run) -> str:
 
 def table_text(table: Table) -> str:
     """Return a table as Markdown."""
-    return layout.render(table, "markdown", width=WIDTH).strip()
+    return layout.render(table, "markdown").strip()
 
 
 def headline_list(headlines: Iterable[Headline]) -> str:
@@ -76,7 +76,7 @@ def machine_line(run: Run) -> str:
 def _entry(run: Run) -> str:
     measured = [m for m in of_kind(run.records, Measurement) if m.copy == 0]
     workloads, names = {m.workload for m in measured}, {m.implementation for m in measured}
-    what = f"{len(workloads):,} workloads × {len(names):,} implementations"
+    what = f"{wording.counted(len(workloads), 'workload')} × {wording.counted(len(names), 'implementation')}"
     sentences = [f"**[{run.folder.name}]({run.folder.name}/{README})** ({run.where}): {what}."]
     sentences += [f"{layout.escaped_markdown(headline.text)}." for headline in run.headlines[:1]]
     lines = textwrap.wrap(

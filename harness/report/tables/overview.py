@@ -59,7 +59,7 @@ def _verdict(rows: dict[str, Row]) -> str:
     if failed:
         return ", ".join(f"{wording.WORDS[status]} {n}/{len(asked)}" for status, n in failed.most_common())
     if not all(row["exact"] for row in asked):
-        return "other by design"
+        return "differs by design"
     if not any(row["task"].startswith("encode") or row["task"] in GROWING for row in asked):
         return "not asked"
     return "exact"

@@ -31,8 +31,8 @@ def _utf8(text: str) -> bytes:
     """Return the UTF-8 of a text; raise `Unsupported` if it is too long for the kernels."""
     data = text.encode()
     if len(data) > MOST_TEXT_BYTES:
-        most = f"{MOST_TEXT_BYTES:,} at most: cut it at a line break"
-        raise Unsupported("compiled", f"a text of {len(data):,} bytes in one call; it takes {most}")
+        most = f"at most {MOST_TEXT_BYTES:,} are possible: cut it at a line break"
+        raise Unsupported("compiled", f"a text of {len(data):,} bytes in one call; {most}")
     return data
 
 

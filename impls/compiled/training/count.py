@@ -177,7 +177,7 @@ def _on_workers(
             except BrokenExecutor:
                 n_deaths += 1
                 if n_deaths == _MOST_DEATHS:
-                    problem = f"workers died {n_deaths} times, one after the other"
+                    problem = f"workers died {n_deaths} times in a row"
                     raise BPEError(f"{problem}; they may lack memory: start fewer of them") from None
             except BaseException:
                 for future in futures:

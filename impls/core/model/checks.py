@@ -66,7 +66,7 @@ def _refuse_merge(model: ModelData) -> None:
             if not isinstance(i, int) or not 0 <= i < len(tokens) or tokens[i] is None:
                 raise InvalidModel(f"merge {rank}: no token has id {i!r}")
         if tokens[left] + tokens[right] not in model.id_by_token:  # type: ignore[operator]
-            raise InvalidModel(f"merge {rank}: {tokens[left]!r} and {tokens[right]!r} make no token")
+            raise InvalidModel(f"merge {rank}: {tokens[left]!r} and {tokens[right]!r} do not make a token")
 
 
 def _check_tokens(model: ModelData) -> None:

@@ -172,9 +172,9 @@ def _round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
         return "lossy", "characters outside the alphabet become the unknown token"
     marks = rules is not None and rules.escape_spaces
     if (steps := model.normalization_steps) is not None and not is_settled(steps, space_of_mark=marks):
-        return "lossy", f"normalization {steps}: done again it may change a text again"
+        return "lossy", f"normalization {steps}: applied twice it may change a text again"
     if model.decoder is not None and model.decoder not in usual_decoders(rules):
-        return "lossy", f"decoder {model.decoder}: it may not give back the text that was encoded"
+        return "lossy", f"decoder {model.decoder}: it may not restore the encoded text"
     if _swallows_spaces(model):
         return "lossy", "white space around some added tokens is not kept"
     reasons = [] if model.normalization is None else [f"normalization {model.normalization}"]
@@ -192,9 +192,9 @@ def _swallows_spaces(model: Model) -> bool:
 def _changes(rules: SentencePieceRules) -> list[str]:
     changes: list[str] = []
     if rules.remove_extra_spaces:
-        changes.append("of several spaces one is kept, at the ends none")
+        changes.append("runs of spaces become one, spaces at the ends are removed")
     elif rules.dummy_prefix in ("missing", "first"):
-        changes.append("a space that begins a text is not kept")
+        changes.append("a space at the start of a text is removed")
     if rules.dummy_prefix != "never" and not rules.escape_spaces:
         changes.append("a space is put before the text")
     if rules.escape_spaces:

@@ -62,7 +62,7 @@ _DEEPSEEK = (
 )
 _TURKISH_S1 = r"\p{L}+(?:'\p{L}+)?| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+"
 # A word or number keeps any number of suffixes after either apostrophe; combining marks belong to their letter; one
-# leading space joins words and numbers alike.
+# leading space joins both words and numbers.
 _TURKISH = (
     r" ?\p{L}[\p{L}\p{M}]*(?:['’][\p{L}\p{M}]+)*| ?\p{N}+(?:['’][\p{L}\p{M}]+)*"
     r"| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"

@@ -12,21 +12,21 @@ Not provided; each raises an error that names it:
 * Setting `model` or one of its settings, and its methods. Changing a part in place (`pre_tokenizer.split = False`) and
   the items of one (`normalizer[0]`): a part is set as a whole. Parts that are Python code: a tokenizer is what a
   tokenizer.json can hold.
-* `continuing_subword_prefix`. Of training, what `training.py` refuses: affixes, a limit of the alphabet, trainers other
+* `continuing_subword_prefix`. In training, what `training.py` refuses: affixes, a limit of the alphabet, trainers other
   than `BpeTrainer`. No merge makes the text of a special token.
 * WordPiece, WordLevel, Unigram: this is a suite of byte pair encoding. Dropout: a warning says that it is left out.
 * The normalizers `BertNormalizer` and `ByteLevel`, the pre-tokenizers `UnicodeScripts` and `FixedLength`, the decoders
   `CTC` and `WordPiece`: they belong to other models. A `Metaspace` with another mark than `▁`, or after another step;
-  what else the reader of a tokenizer.json refuses.
+  whatever else the reader of a tokenizer.json refuses.
 * The `async_` calls and `Encoding.words`, for which there is another way. `not_provided.py` lists every name, and
   README.md beside this folder what each class provides.
 
-Different on purpose: `repr` is short, and errors have words of their own. Where the library panics (a stride that
+Different on purpose: `repr` is short, and errors have their own wording. Where the library panics (a stride that
 leaves no room, tokens that overlap), an ordinary exception is raised, or the text is encoded. A character without a
 token raises `UnknownSymbol`; the library drops it. Unknown options are ignored with a warning, not a line on standard
-output. Of added tokens with the same normal form the first is found; the library finds any of them. One whose normal
-form is empty is not found; the library finds it between all characters. A `DecodeStream` is never late and repeats
-nothing.
+output. Of several added tokens with the same normal form the first is found; the library finds any of them. One whose
+normal form is empty is not found; the library finds it between all characters. A `DecodeStream` is never late and
+repeats nothing.
 """
 
 from __future__ import annotations

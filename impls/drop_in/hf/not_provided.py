@@ -6,13 +6,13 @@ from typing import Never
 
 from impls.core.errors import BPEError
 
-_CUSTOM = "a part is what a tokenizer.json can hold, not Python code"
+_CUSTOM = "parts are those that a tokenizer.json can hold, not Python code"
 _INSTEAD = {
     "module": {
-        "the library's own objects may be given and set": "decoders models normalizers pre_tokenizers processors "
+        "use the library's own, which are accepted here": "decoders models normalizers pre_tokenizers processors "
         "trainers Regex",
         _CUSTOM: "NormalizedString PreTokenizedString Token OffsetReferential OffsetType SplitDelimiterBehavior",
-        "Tokenizer(models.BPE()) takes the parts that make it": "ByteLevelBPETokenizer CharBPETokenizer "
+        "build it as Tokenizer(models.BPE()) and set its parts": "ByteLevelBPETokenizer CharBPETokenizer "
         "SentencePieceBPETokenizer implementations",
         "this is byte pair encoding only": "BertWordPieceTokenizer SentencePieceUnigramTokenizer",
         "it is a type alias of the library": "EncodeInput InputSequence PreTokenizedEncodeInput "
@@ -29,7 +29,7 @@ _INSTEAD = {
         "tokenizer.id_to_token is the same": "id_to_token",
         "bpebench.train trains": "get_trainer",
         "tokenizer.save writes a tokenizer.json": "save",
-        "impls.formats.load reads vocab.json with merges.txt": "from_file read_file",
+        "bpebench.load_model reads the folder of vocab.json and merges.txt": "from_file read_file",
     },
     "Normalizer": {"normalize_str takes and returns a str": "normalize", _CUSTOM: "custom"},
     "PreTokenizer": {"pre_tokenize_str takes a str and returns its pieces": "pre_tokenize", _CUSTOM: "custom"},

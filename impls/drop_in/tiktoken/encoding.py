@@ -92,7 +92,7 @@ class Encoding(DecodingEncoding):
         """
         rules = model.alphabet, model.merge_rule, model.normalization, len(model.added_tokens)
         if rules != ("bytes", "concatenation", None, 0) or len(model.pattern) > 1:
-            raise Unsupported("Encoding", f"{name}: tiktoken runs rank files, split by one pattern, and this is none")
+            raise Unsupported("Encoding", f"{name}: tiktoken runs rank files with one pattern, which this is not")
         held = _held(special_tokens, model.tokens)
         if held != model.special_tokens:
             model = model.with_(special_tokens=held)

@@ -100,7 +100,7 @@ def _written(name: str, texts: list[str]) -> dict[str, Any]:
 
 
 def lost_decoding(model: Model) -> list[str]:
-    """Return what the written decoder does otherwise than a model without one."""
+    """Return how the written decoder differs from that of a model without one."""
     rules = model.sentencepiece
     if model.decoder is not None:
         return []
@@ -108,9 +108,9 @@ def lost_decoding(model: Model) -> list[str]:
         return ["decoding: the last word ends without a space"]
     lost: list[str] = []
     if rules is not None and rules.remove_extra_spaces:
-        lost.append("decoding: of several spaces that begin a text one is hidden, not all")
+        lost.append("decoding: one of several spaces at the start of a text is removed, not all")
     if rules is not None and rules.byte_ids:
-        lost.append("decoding: of bytes in a row that are not UTF-8 all are replaced, not only wrong ones")
+        lost.append("decoding: in a run of bytes that is not UTF-8 all are replaced, not only the wrong ones")
     if rules is not None and rules.byte_ids and rules.hides_prefix:
-        lost.append("decoding: a space that is spelled as the byte 0x20 is hidden too if it begins a text")
+        lost.append("decoding: a space spelled as the byte 0x20 is also removed at the start of a text")
     return lost

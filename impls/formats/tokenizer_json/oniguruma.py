@@ -55,7 +55,7 @@ def to_oniguruma(stage: str) -> str:
     """Return the Oniguruma expression that splits like `stage`; raise `InvalidPattern` naming a part without one."""
     if stage in _WRITTEN:
         return _WRITTEN[stage]
-    return _translated(stage, _WORD_OF_REGEX, _WORD_OF_REGEX, "has no equal in Hugging Face's Oniguruma")
+    return _translated(stage, _WORD_OF_REGEX, _WORD_OF_REGEX, "has no equivalent in Hugging Face's Oniguruma")
 
 
 def from_oniguruma(expression: str) -> str:

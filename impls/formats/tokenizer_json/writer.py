@@ -46,7 +46,7 @@ def _lost_rules(rules: SentencePieceRules, by_sentencepiece: bool) -> list[str]:
     if by_sentencepiece:
         lost.append("special_tokens: they are found in every text, and read as their text")
     if rules.looks_up:
-        lost.append("normalization: Hugging Face looks a grapheme up at a time, and normalises some texts otherwise")
+        lost.append("normalization: Hugging Face looks up single graphemes, and normalises some texts differently")
     if rules.user_defined_ids:
         lost.append("user_defined_ids: text after such a token gets a prefix of its own")
     if rules.fuse_unknown and not rules.spells_all and rules.unknown_text:

@@ -158,8 +158,8 @@ def test_what_is_claimed_says_on_how_much_it_rests(checked: Checked) -> None:
     }
     assert any(fault.startswith("naive and planted-all-wrong differ") for fault in result.faults)
     agreed = checked("the cat", "naive", "priority", "wordcount").summary
-    assert agreed == "everything that must agree agrees (3 comparisons, the smallest on 7 bytes)"
-    assert checked("the cat", "priority", "greedy").summary == "no fault; no two were compared that must agree"
+    assert agreed == "all pairs that must agree do (3 comparisons, the smallest on 7 bytes)"
+    assert checked("the cat", "priority", "greedy").summary == "no fault; no pair that must agree was compared"
 
 
 def test_pairs_of_which_one_does_not_run_are_named_and_the_rest_is_not_everything(checked: Checked) -> None:
@@ -169,7 +169,7 @@ def test_pairs_of_which_one_does_not_run_are_named_and_the_rest_is_not_everythin
         ("priority", "planted-absent"), ("wordcount", "planted-absent"),
     ]  # fmt: skip
     assert "missing" in result.not_compared[0].reason
-    assert result.summary.startswith("what was compared agrees where it must (")
+    assert result.summary.startswith("all compared pairs that must agree do (")
     assert "priority and planted-absent" in result.summary
 
 
@@ -213,7 +213,7 @@ def test_a_record_cannot_claim_what_rests_on_nothing(claim: Callable[[], object]
 
 def test_a_pair_compared_later_is_no_longer_shown_as_not_compared() -> None:
     fields = {"a": "naive", "b": "priority", "model": "m", "corpus": "c", "agreement_class": "provably equal"}
-    missing = NotCompared(reason="no text that both encoded", **fields)  # type: ignore[arg-type]
+    missing = NotCompared(reason="both encoded no common text", **fields)  # type: ignore[arg-type]
     found = Agreement(n_texts=3, **fields)  # type: ignore[arg-type]
     assert [row["status"] for row in pair_rows([missing])] == ["not compared"]
     assert [row["status"] for row in pair_rows([missing, found])] == ["equal"]

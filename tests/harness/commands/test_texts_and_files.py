@@ -56,7 +56,7 @@ def test_a_byte_order_mark_is_not_part_of_a_text_and_is_mentioned(bpebench: Any,
     assert len(bpebench("encode", "\ufeffhello", "-m", "gpt2").out.split()) > 1
 
 
-@pytest.mark.filterwarnings("ignore:.*a rank file holds no pattern")
+@pytest.mark.filterwarnings("ignore:.*a rank file has no pattern")
 def test_a_byte_order_mark_before_a_model_changes_nothing(tmp_path: Path) -> None:
     model = impls.train("priority", ["hello hello world"], impls.TrainingSpec(vocab_size=260)).model
     for format in ("bpebench", "tokenizer.json", "tiktoken"):

@@ -131,7 +131,7 @@ def test_what_a_worker_that_died_was_counting_is_counted_again_a_few_times(
 ) -> None:
     monkeypatch.setattr(counting, "count_group", dying_workers.dies)
     ended = bpebench("train", "--count-only", "-c", str(large), "--workers", "2")
-    assert (ended.status, "workers died 3 times, one after the other; they may lack memory" in ended.err) == (2, True)
+    assert (ended.status, "workers died 3 times in a row; they may lack memory" in ended.err) == (2, True)
     died = tmp_path / "died"
     monkeypatch.setenv("WORKER_DIED", str(died))
     monkeypatch.setattr(counting, "count_group", dying_workers.dies_once)
@@ -223,7 +223,7 @@ def test_a_training_that_ends_before_its_size_says_why(bounds: dict[str, Any], w
         ("-c TEXT --superword-from 300 --vocab-size 299", "299 is below the 300 ids that superwords follow"),
         ("-c TEXT --superword-from 258 -e tokenizers", "tokenizers: does not continue from a model"),
         ("-c TEXT --extend BEGUN -e greedy --vocab-size 40", "greedy: does not continue from a given model; naive,"),
-        ("-c TEXT --extend BEGUN --vocab-size 11", "11 is below the 12 ids that there are already"),
+        ("-c TEXT --extend BEGUN --vocab-size 11", "11 is below the 12 ids that already exist"),
         ("-c TEXT --extend BEGUN --alphabet bytes", "end_of_word"),
         ("-c TEXT --extend no-such-model", "no-such-model"),
         ("-c TEXT --extend NORMALISED --vocab-size 20 --out new.json", "cannot continue from this model"),

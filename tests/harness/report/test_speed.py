@@ -36,7 +36,7 @@ def test_the_fastest_comes_first_and_what_failed_or_is_inexact_stays_visible_unr
     ]
     records[-2] = timed("wordcount", [[], [], []], outcome=Outcome.MISMATCH, reason="ids differ")[2]  # one bad opening
     assert [(row["implementation"], row["ratio"], row["verdict"]) for row in cells_of([*records], "speed")] == [
-        ("priority", "1.00", ""), ("naive", "≈ 4.00", ""), ("greedy", "—", "other ids by design; not ranked"),
+        ("priority", "1.00", ""), ("naive", "≈ 4.00", ""), ("greedy", "—", "different ids by design; not ranked"),
         ("wordcount", "—", "mismatch: ids differ"), ("tiktoken", "—", "panic: PanicException: overflow"),
     ]  # fmt: skip
     assert "panic: PanicException: overflow" in render_terminal(records)

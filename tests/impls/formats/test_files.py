@@ -96,7 +96,7 @@ def test_a_folder_may_hold_a_tokenizer_json(trained: Model, tmp_path: Path) -> N
 
 def test_an_unknown_rank_file_is_read_with_gpt2s_pattern_and_a_warning(trained: Model, tmp_path: Path) -> None:
     save(trained, tmp_path / "ranks", "tiktoken")
-    with pytest.warns(PatternAssumed, match="holds no pattern"):
+    with pytest.warns(PatternAssumed, match="has no pattern"):
         model = load(tmp_path / "ranks")
     assert (model.pattern, dict(model.special_tokens)) == (trained.pattern, {})
 

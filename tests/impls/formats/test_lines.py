@@ -31,7 +31,7 @@ def test_codes_give_the_subwords_of_their_own_library(tmp_path: Path) -> None:
     merges = [" ".join((trained.tokens[i] or b"").decode() for i in merge) for merge in trained.merges]
     path = tmp_path / "codes"
     path.write_text("\n".join(["#version: 0.2", *merges, merges[0], ""]))  # of codes listed twice the first counts
-    with pytest.warns(IdsAssigned, match="codes hold no ids"):
+    with pytest.warns(IdsAssigned, match="codes have no ids"):
         model = load(path)
     with path.open(encoding="utf-8") as codes:
         theirs = apply_bpe.BPE(codes)

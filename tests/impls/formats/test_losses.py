@@ -21,7 +21,7 @@ def test_losses_are_reported_field_by_field(hand_made: Any) -> None:
     model = trained(special_tokens=("<s>",), pattern="turkish").with_(normalization="nfc")
     assert losses(model, "bpebench") == []
     assert losses(model, "tiktoken") == [
-        "pattern: a rank file holds none; give 'turkish' again when it is loaded",
+        "pattern: a rank file has none; give 'turkish' again when it is loaded",
         "special_tokens: 1, the first is '<s>'",
         "normalization: nfc",
         "merge_counts",

@@ -121,7 +121,7 @@ def test_the_patterns_tiktoken_ships_are_written_so_that_oniguruma_cuts_the_same
     ],
 )  # fmt: skip
 def test_what_the_dialects_read_differently_is_refused_both_ways(expression: str) -> None:
-    with pytest.raises(InvalidPattern, match="no equal in Hugging Face's Oniguruma"):
+    with pytest.raises(InvalidPattern, match="no equivalent in Hugging Face's Oniguruma"):
         to_oniguruma(expression)
     with pytest.raises(InvalidPattern, match="means something else in Oniguruma"):
         from_oniguruma(expression)

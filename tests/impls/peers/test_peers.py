@@ -152,7 +152,7 @@ def test_special_text_and_bytes_are_those_of_the_interface(name: str) -> None:
 def test_a_refusal_says_why() -> None:
     twice = Model(tokens=(*BYTES, b"aa", b"aaa"), merges=((97, 97), (97, 256)))
     for name, model, reason in [
-        ("bpe-openai", trained(), "built in and reads no other; it has cl100k_base, o200k_base"),
+        ("bpe-openai", trained(), "built in, and it reads no others; it has cl100k_base, o200k_base"),
         ("bpe-qwen", trained(), "splits by Qwen's pattern only"),
         ("mbpe", trained(), "it reads rank files"),
         ("quicktok", load_model("qwen").with_(normalization=None), "normalises by NFC"),

@@ -112,7 +112,7 @@ def test_what_a_library_cannot_run_is_refused_with_the_reason(hand_made: Any) ->
         ("tiktoken", no_way, "no derivation from lower ranks, the first is id 257"),
         ("sentencepiece", no_way, "no derivation from lower ranks, the first is id 257"),
         ("tiktoken", other_order, "merges by joined bytes"),
-        ("tokenizers", foreign, "no equal in Hugging Face's Oniguruma"),
+        ("tokenizers", foreign, "no equivalent in Hugging Face's Oniguruma"),
     ]:
         with pytest.raises(Unsupported, match="^" + name) as caught:
             impls.load(name, model)

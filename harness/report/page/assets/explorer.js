@@ -141,7 +141,7 @@ if (form) {
   }
   const distinct = (values) => [...new Set(values)].map((one) => [one, one || "none"]);
 
-  // Narrows the choices one after the other; what is no longer there becomes the first that is.
+  // Narrow the choices one after another; a choice that is no longer available becomes the first available one.
   function narrow() {
     fill("run", data.runs.map((run) => [run.id, run.label]), data.runs.map((run) => data.machines[run.machine]));
     const run = runs.get(state.run);

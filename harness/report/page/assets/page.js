@@ -49,7 +49,7 @@ function save(name, type, text) {
 function cellsOf(table) {
   const valueOf = (cell) => cell.dataset.value ?? cell.textContent.trim();
   const kept = [...table.tHead.rows[0].cells].map((cell) => !cell.classList.contains("dots"));
-  // What is said across columns belongs to the last of them.
+  // A cell that spans columns belongs to the last of them.
   const spread = (cell) => [...Array(cell.colSpan - 1).fill(""), valueOf(cell)];
   const of = (row) => [...row.cells].flatMap(spread).filter((_, i) => kept[i]);
   const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
