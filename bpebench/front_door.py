@@ -17,6 +17,7 @@ from impls import (
     registry,
     train_parity_aware,
 )
+from impls.core.errors import Missing
 from impls.core.text.files import TextFile, TextFiles
 from impls.core.text.patterns import resolve
 from impls.drop_in.tiktoken import Encoding
@@ -61,6 +62,8 @@ def train(
     `impls.train`. Raise `Unsupported`, `InvalidSpec` naming the field that is wrong, and
     `InvalidFile`.
     """
+    if not isinstance(implementation, str):
+        raise TypeError("the implementation comes first: give train('compiled', texts, …), or train(texts=…)")
     if spec is None:
         fields = {name: options.pop(name) for name in TrainingSpec.__dataclass_fields__ if name in options}
         if "vocab_size" not in fields:
@@ -92,6 +95,9 @@ def _read(texts: Sequence[str | Path]) -> Sequence[str | Path]:
 
 def read_records(*runs: str | Path) -> pd.DataFrame:
     """Return the measurements of runs as a tidy frame, one row for each sample; see `harness.records.frame`."""
-    from harness.records.frame import measurements_frame
+    try:
+        from harness.records.frame import measurements_frame
+    except ModuleNotFoundError as error:
+        raise Missing("read_records", error.name or "pandas") from None
 
     return measurements_frame(*map(Path, runs))

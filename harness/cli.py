@@ -12,7 +12,6 @@ import sys
 import warnings
 from difflib import get_close_matches
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,10 +24,7 @@ if TYPE_CHECKING:
     from harness.commands.verb import Verb
 
 BENCH_MODULES = ("cpuinfo", "jinja2", "pandas", "sentencepiece", "tiktoken", "tokenizers", "vl_convert")
-"""Import names of the packages that the extra `bench` installs."""
-_NEED_BENCH = ("evaluate", "sweep", "check", "fuzz", "run", "report", "compare")
-"""Verbs that need it: for tables, charts, the production libraries."""
-
+"""Import names of the packages that the extra `bench` installs: production libraries, charts, pages, data frames."""
 
 VERBS = {name: entry for verbs in DECLARED["verbs"].values() for name, entry in verbs.items()}
 """Verb -> what `verbs.toml` says of it: `summary`, `example`."""
@@ -41,9 +37,6 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        for module in BENCH_MODULES if cmd_name in _NEED_BENCH else ():
-            if find_spec(module) is None:
-                raise click.ClickException(_needs_bench(f"`bpebench {cmd_name}`", module))
         verb: type[Verb] = getattr(import_module(f"harness.commands.{cmd_name}"), cmd_name.capitalize())
         return verb.command(f"\b\nExample: bpebench {cmd_name} {VERBS[cmd_name]['example']}")
 
@@ -121,10 +114,6 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     click.echo(f"bpebench: warning: {printable(message)}", err=True)
 
 
-def _needs_bench(what: str, module: str) -> str:
-    return f"{what} needs {module}, which the extra 'bench' installs: pip install 'bpebench[bench]'"
-
-
 def _expected(error: Exception) -> str | None:
     """Return the one-line message for an error the user can fix, or None for a bug of ours."""
     from harness.records import RecordError
@@ -136,7 +125,7 @@ def _expected(error: Exception) -> str | None:
     if isinstance(error, BPEError | RecordError):
         return str(error)
     if isinstance(error, ModuleNotFoundError) and error.name in BENCH_MODULES:
-        return _needs_bench("this", error.name)
+        return f"this needs {error.name}, which the extra 'bench' installs: pip install 'bpebench[bench]'"
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         if error.errno in (errno.ENOSPC, errno.EDQUOT):

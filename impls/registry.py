@@ -84,7 +84,7 @@ def get(name: str) -> type[Tokenizer]:
         if name in _plugins() and error.name is not None and f"{module}.".startswith(f"{error.name}."):
             raise BPEError(f"{name}: the plug-in names {target!r}, and there is no module {error.name!r}") from None
         if error.name is not None and not error.name.startswith("impls"):
-            raise Missing(name, error.name) from None
+            raise Missing(name, error.name.partition(".")[0]) from None
         raise
     if isinstance(implementation, type) and issubclass(implementation, Tokenizer):
         return implementation

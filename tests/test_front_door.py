@@ -71,10 +71,12 @@ def test_files_and_paths_are_read_and_a_text_that_names_a_file_warns(tmp_path: P
         UserWarning, match=r"corpus\.txt' is used as text, but is also a file; to read it give a Path, or files="
     ):
         bpebench.train("priority", [str(tmp_path / "corpus.txt")], spec)
-    with pytest.raises(TypeError, match=r"give texts or files="):
+    with pytest.raises(TypeError, match=r"give either texts or files="):
         bpebench.train("priority", spec=spec)
     with pytest.raises(TypeError, match=r"spec=bpebench\.TrainingSpec\(vocab_size="):
         bpebench.train("priority", ["a"])
+    with pytest.raises(TypeError, match="the implementation comes first"):
+        bpebench.train(["a"], vocab_size=300)  # type: ignore[arg-type]
     with pytest.raises(bpebench.BPEError, match="missing"):
         bpebench.train("priority", files=["missing"], spec=spec)
     with pytest.raises(TypeError, match="files must be several paths, not one str; put it into a list"):
@@ -114,6 +116,13 @@ def test_records_become_one_row_for_each_pass(tmp_path: Path) -> None:
     assert failed.isna().seconds
     with pytest.raises(RecordError, match=r"holds no records\.jsonl"):
         bpebench.read_records("m\0.json")
+
+
+def test_reading_records_without_pandas_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "harness.records.frame", raising=False)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(bpebench.BPEError, match="the package 'pandas' is not installed; pip install pandas"):
+        bpebench.read_records("results")
 
 
 def test_the_module_is_the_command_whatever_lies_where_one_stands(tmp_path: Path) -> None:

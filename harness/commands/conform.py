@@ -68,7 +68,8 @@ class Conform(Verb):
     def _by_checks(self) -> ConformanceReport:
         from harness.conform.run import choose, run
 
-        with progress(f"checking, at most about {self.seconds / 60:.3g} min", len(choose(self.only))) as bar:
+        limit = f"{self.seconds / 60:.3g} min" if self.seconds >= 60 else f"{self.seconds:.3g} s"
+        with progress(f"checking, at most about {limit}", len(choose(self.only))) as bar:
             return run(
                 self.target or "", self.reference, self.model, library=self.library, only=self.only, seed=self.seed,
                 seconds=self.seconds,

@@ -97,7 +97,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         """Return the label of its process: workloads of one label share one."""
         if self.alone or (self.is_once and self.task != "load"):
             return self.name
-        return f"{self.model} with {self.threads} threads"
+        return f"{self.model}, threads: {self.threads}"
 
     def openings_in(self, profile: Profile) -> int:
         """Return how many openings it has in a run of `profile`."""

@@ -113,7 +113,7 @@ def matrix_table(records: Sequence[object]) -> Table:
         "agreement",
         rows,
         columns,
-        on_how_many="" if many else " on so many texts",
+        on_how_many="" if many else " on the number of texts shown",
         absent="–" if many else "n/a",
         published=f" {PUBLISHED}: the model's file, read by the library it belongs to." if PUBLISHED in names else "",
         pairs="".join(f"\n{line}" for line in lines),

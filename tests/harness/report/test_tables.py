@@ -136,5 +136,5 @@ def test_growth_has_an_exponent_a_bound_where_time_ran_out_and_the_place_of_a_fa
     assert "≥" in cells_of(records, "scaling")[-1]["growth"]
     assert (rows["tiktoken"]["verdict"], rows["tiktoken"]["end_bytes"]) == ("panic at 16.4 kB: it gave up", 16384)
     assert "did not finish within 20 s" in tables(records)["scaling"].note
-    assert "did not end within 3 s" in tables([*grown("naive", 2, "timeout")])["scaling"].note
+    assert "did not finish within 3 s" in tables([*grown("naive", 2, "timeout")])["scaling"].note
     assert "speed" not in tables(records)
