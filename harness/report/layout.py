@@ -20,7 +20,7 @@ _LEAST_ELASTIC = 12
 
 
 def render(table: Table, format: Format, *, width: int | None = None) -> str:
-    """Render `table` in `format`; in text, elastic columns are cut so that a row has `width` columns.
+    """Render `table` in `format`; in text and Markdown, elastic columns are cut so that a row has `width` columns.
 
     CSV holds the raw values, made printable, the others the formatted ones.
     """
@@ -29,7 +29,7 @@ def render(table: Table, format: Format, *, width: int | None = None) -> str:
     note = "\n".join(printable(line) for line in table.legend.split("\n"))
     table = replace(table, title=printable(table.title))
     if format == "markdown":
-        return _markdown(table, note)
+        return _markdown(table, note, width)
     return _latex(table) if format == "latex" else _text(table, note, width)
 
 
@@ -84,10 +84,11 @@ def _cut(cells: list[list[str]], table: Table, width: int) -> list[list[str]]:
     ]
 
 
-def _markdown(table: Table, note: str) -> str:
+def _markdown(table: Table, note: str, width: int | None) -> str:
     parts = [f"**{escaped_markdown(table.title)}**", ""]
     headings = [escaped_markdown(column.heading) for column in table.columns]
-    for heading, cells in _groups(table, None):
+    # A row of pipes needs 3 columns for each cell and one more; text needs 2 between cells.
+    for heading, cells in _groups(table, width and width - len(table.columns) - 3):
         parts += [f"*{escaped_markdown(heading)}*", ""] if heading else []
         cells = [[escaped_markdown(cell) for cell in row] for row in cells]
         parts += [_written(table, headings, cells, "pipe"), ""]
