@@ -88,7 +88,7 @@ def repeat(self: Any, text: str, ids: list[int]) -> list[int]:
 
 
 def look_through(self: Any, text: str, ids: list[int]) -> list[int]:
-    self.latest += [text] * (text not in self.latest)
+    self.latest += [text] * (not any(text in self.latest for _ in range(5)))
     return ids
 
 
