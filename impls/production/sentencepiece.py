@@ -16,20 +16,20 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, ClassVar, Literal
 
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
-from impls.core.arguments import checked_ids
 from impls.core.errors import UnknownSymbol, Unsupported
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.training import base_symbols, corpus_pieces, merge_budget, piece_symbols
 from impls.formats.sentencepiece_model import check_merges, proto
-from impls.interface import Tokenizer, TrainingSpec
-from impls.production.libraries import loading
+from impls.interface import TrainingSpec
+from impls.production.adapter import Adapter, Calls, Lists
 from impls.production.training import merges_of, model_of_merges, require, that_occurred
 
 _STAND_INS = {0: "\U0010fffb"}  # it refuses pieces with a null character
@@ -43,33 +43,44 @@ _LONGEST_LINE = 2**30  # bytes; longer lines are silently skipped, and the defau
 _WORDS_PER_LINE = 10_000
 
 
-class SentencePiece(Tokenizer):
+class SentencePiece(Adapter):
     """`sentencepiece.SentencePieceProcessor`, called for each piece the pattern cuts."""
 
     name: ClassVar[str] = "sentencepiece"
     summary: ClassVar[str] = "Google's library: C++, merges by joined text; split by us; has a trainer"
     kind: ClassVar[Literal["production"]] = "production"
 
-    def __init__(self, model: Model) -> None:
-        self.normalizes = _takes_whole_texts(model)
-        super().__init__(model)
+    def _takes_original_texts(self, model: Model) -> bool:
+        rules = model.sentencepiece
+        if rules is None or model.pattern or model.whole_token_flags or b"\0" in model.id_by_token:
+            return False
+        if model.normalization_steps is not None:
+            return False
+        return rules.dummy_prefix in ("always", "never") and not _unknown_by_us(model)
+
+    def _load(self, model: Model) -> Calls:
         check_merges(model)
-        self._processor = _processor(model, as_written=not self.normalizes)
+        # Special and added tokens are cut out before the library gets a text.
+        plain = model.with_(special_tokens={}, added_tokens={})
+        content = proto(plain, as_written=not self.normalizes, stand_ins=_STAND_INS)
+        processor = sentencepiece.SentencePieceProcessor(model_proto=content)
+        self._encode = partial(processor.encode, out_type=int)
         self._unmerged = _pieces_it_would_not_make(model)
         self._has_null = model.alphabet == "chars" and b"\0" in model.id_by_token
         self._unknown = _outside(model) if _unknown_by_us(model) else None
-        self._decodable = _ids_it_decodes_alike(model) if self.normalizes else frozenset()
+        if self.normalizes and model.sentencepiece is not None:
+            # Without escapes it would decode U+2581 as a space, and we would not.
+            decodable = {*model.id_by_token.values(), *model.sentencepiece.byte_ids}
+            decodes_alike = model.sentencepiece.escape_spaces
+            return Calls(
+                encode=self._encode,
+                batch=lambda texts, threads: self._encode(texts, num_threads=threads),
+                decode=lambda ids: processor.decode(ids) if decodes_alike and decodable.issuperset(ids) else None,
+            )
+        return Calls(encode=lambda text: self._encode_split([text], 1)[0], batch=self._encode_split)
 
-    def encode_normalized(self, text: str) -> list[int]:
-        """Return the ids of a text without special tokens."""
-        if self.normalizes:
-            return self._processor.encode(text, out_type=int)
-        return list(chain.from_iterable(self._encode_pieces(self._pieces(text), 1)))
-
-    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `encode_normalized` of each text: all their pieces in one call of the library, on its threads."""
-        if self.normalizes:
-            return self._processor.encode(list(texts), out_type=int, num_threads=threads)
+    def _encode_split(self, texts: list[str], threads: int) -> Lists:
+        """Return the ids of texts: all their pieces are encoded in one call of the library, on its threads."""
         split = list(map(self._pieces, texts))
         ids_of_pieces = iter(self._encode_pieces(list(chain.from_iterable(split)), threads))
         return [list(chain.from_iterable(next(ids_of_pieces) for _ in pieces)) for pieces in split]
@@ -95,17 +106,10 @@ class SentencePiece(Tokenizer):
             written = [to_printable(piece.encode("utf-8", "surrogateescape")) for piece in pieces]
         else:
             written = [piece.translate(_STAND_INS) for piece in pieces] if self._has_null else pieces
-        ids_of_pieces: list[list[int]] = self._processor.encode(written, out_type=int, num_threads=threads)
+        ids_of_pieces: Lists = self._encode(written, num_threads=threads)
         if self._unmerged:
             ids_of_pieces = [self._unmerged.get(piece, ids) for piece, ids in zip(written, ids_of_pieces, strict=True)]
         return ids_of_pieces
-
-    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """Return the text of the ids, by the library if it runs its own rules and `errors` is `replace`."""
-        ids = checked_ids(ids)
-        if errors != "replace" or not self._decodable or not self._decodable.issuperset(ids):
-            return super().decode(ids, errors)
-        return self._processor.decode(ids)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -118,16 +122,6 @@ class SentencePiece(Tokenizer):
         return model_of_merges(cls.name, spec, base, merges)
 
 
-def _takes_whole_texts(model: Model) -> bool:
-    """Return whether the library can encode whole texts, so that we need not split and normalise."""
-    rules = model.sentencepiece
-    if rules is None or model.pattern or model.whole_token_flags or b"\0" in model.id_by_token:
-        return False
-    if model.normalization_steps is not None:
-        return False
-    return rules.dummy_prefix in ("always", "never") and not _unknown_by_us(model)
-
-
 def _unknown_by_us(model: Model) -> bool:
     """Return whether we search for unknown characters: the library gives one id for a run of them, and never raises."""
     rules = model.sentencepiece
@@ -136,23 +130,8 @@ def _unknown_by_us(model: Model) -> bool:
     return model.unknown is None or rules is None or not rules.fuse_unknown
 
 
-def _processor(model: Model, *, as_written: bool) -> sentencepiece.SentencePieceProcessor:
-    # Special and added tokens are cut out before the library gets a text.
-    content = proto(model.with_(special_tokens={}, added_tokens={}), as_written=as_written, stand_ins=_STAND_INS)
-    with loading(SentencePiece.name):
-        return sentencepiece.SentencePieceProcessor(model_proto=content)
-
-
 def _written(token: bytes, model: Model) -> str:
     return to_printable(token) if model.alphabet == "bytes" else token.decode().translate(_STAND_INS)
-
-
-def _ids_it_decodes_alike(model: Model) -> frozenset[int]:
-    """Return the ids of the library's pieces; none if it would decode U+2581 as a space but we would not."""
-    rules = model.sentencepiece
-    if rules is None or not rules.escape_spaces:
-        return frozenset()
-    return frozenset({*model.id_by_token.values(), *rules.byte_ids})
 
 
 def _pieces_it_would_not_make(model: Model) -> dict[str, list[int]]:

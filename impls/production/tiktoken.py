@@ -11,29 +11,27 @@ BaseException: both become `LibraryFailed`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import ClassVar, Literal
 
-import numpy as np
 import tiktoken
 from tiktoken._educational import bpe_train
 
-from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import IN_TIKTOKEN, NAMED, WHOLE_TEXT
 from impls.core.text.stages import DROPS_MATCHES, DROPS_REST
 from impls.core.training import corpus_pieces
-from impls.interface import Tokenizer, TrainingSpec
-from impls.operations import pieces
-from impls.production.libraries import check_stages, failure, loading, ranks_for
+from impls.interface import TrainingSpec
+from impls.production.adapter import Adapter, Calls, on_several
+from impls.production.libraries import check_stages, ranks_for
 from impls.production.training import base_and_budget, merges_of, model_of_merges
 
 _SPANS_THE_CUT = re.compile(rb"[\r\n][\t\v\f\x1c-\x20\x80-\xff]+\Z")
 """A token that ends in a line end and possible white space, whole or cut inside a character."""
 
 
-class Tiktoken(Tokenizer):
+class Tiktoken(Adapter):
     """`tiktoken.Encoding` with the model's own ranks."""
 
     name: ClassVar[str] = "tiktoken"
@@ -41,47 +39,15 @@ class Tiktoken(Tokenizer):
     kind: ClassVar[Literal["production"]] = "production"
     surrogate_errors = (UnicodeEncodeError,)  # the library replaces surrogates itself, as we do
 
-    def __init__(self, model: Model) -> None:
-        super().__init__(model)
-        self._encoding = _encoding(model)
-
-    def encode_normalized(self, text: str) -> list[int]:
-        """Return the ids of a text without special tokens; raise `LibraryFailed` (see the module)."""
-        try:
-            return self._encoding.encode_ordinary(text)
-        except BaseException as error:
-            raise failure(self.name, self.model, error) from None
-
-    def encode_bytes(self, data: bytes) -> list[int]:
-        """Return the ids of bytes, by the library's own rule, which is that of `Tokenizer.encode_bytes`."""
-        try:
-            return pieces.encode_bytes(self, data, self._encoding._encode_bytes)
-        except BaseException as error:
-            raise failure(self.name, self.model, error) from None
-
-    def encode_normalized_array(self, text: str) -> np.ndarray:
-        """Return the ids of `encode_normalized` as a uint32 array made by the library itself."""
-        try:
-            return self._encoding.encode_to_numpy(text, disallowed_special=())
-        except BaseException as error:
-            raise failure(self.name, self.model, error) from None
-
-    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `encode_normalized` of each text, by the library's own thread pool."""
-        try:
-            if threads == 1 or len(texts) < 2:
-                return [self._encoding.encode_ordinary(text) for text in texts]
-            return self._encoding.encode_ordinary_batch(list(texts), num_threads=threads)
-        except BaseException as error:
-            raise failure(self.name, self.model, error) from None
-
-    def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """Return the bytes of the ids; raise `UnknownId(id, position)`, unless the model has an unknown token."""
-        ids = id_list(ids)
-        try:
-            return self._encoding.decode_bytes(ids)
-        except (KeyError, OverflowError, TypeError):
-            return super().decode_bytes(ids)  # names the id and its position
+    def _load(self, model: Model) -> Calls:
+        encoding = _encoding(model)
+        return Calls(
+            encode=self._guarded(encoding.encode_ordinary),
+            array=self._guarded(lambda text: encoding.encode_to_numpy(text, disallowed_special=())),
+            batch=on_several(self._guarded(lambda texts, n: encoding.encode_ordinary_batch(texts, num_threads=n))),
+            encode_bytes=self._guarded(encoding._encode_bytes),
+            decode_bytes=encoding.decode_bytes,
+        )
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -115,13 +81,12 @@ def _encoding(model: Model) -> tiktoken.Encoding:
     check_stages(name, model.pattern)
     pattern = _pattern(model)
     specials = {text: i for text, i in model.whole_token_ids.items() if text.encode() not in ranks}
-    with loading(name):
-        return tiktoken.Encoding(
-            name,
-            pat_str=pattern[0].removeprefix(DROPS_REST) if pattern else WHOLE_TEXT,
-            mergeable_ranks=ranks,
-            special_tokens=specials,
-        )
+    return tiktoken.Encoding(
+        name,
+        pat_str=pattern[0].removeprefix(DROPS_REST) if pattern else WHOLE_TEXT,
+        mergeable_ranks=ranks,
+        special_tokens=specials,
+    )
 
 
 def _learned(pieces: list[str], vocab_size: int) -> list[bytes]:

@@ -10,31 +10,32 @@ the library writes the marks for white space where it does so as SentencePiece d
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import tokenizers
 from tokenizers import pre_tokenizers, trainers
 
-from impls.core.arguments import check_text, id_list
+from impls.core.arguments import check_text
 from impls.core.errors import InvalidPattern, LibraryFailed, UnknownSymbol, Unsupported
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
 from impls.core.text.patterns import resolve
 from impls.formats.tokenizer_json.split_stages import write_stages
 from impls.formats.tokenizer_json.writer import write_compact
-from impls.interface import Tokenizer, TrainingSpec
+from impls.interface import TrainingSpec
 from impls.operations import pieces
-from impls.operations.stream_rules import stream_rules
-from impls.production.libraries import check_stages, environment, failure, first_line, is_panic, loading
+from impls.production.adapter import Adapter, Calls, Lists
+from impls.production.libraries import check_stages, environment, first_line, is_panic
 from impls.production.training import base_and_budget, checked_texts, files_of_lines, model_of_merges
 
 _PARALLELISM = "TOKENIZERS_PARALLELISM"
 """The library reads this variable at every call; it has no argument for it."""
 
 
-class HuggingFace(Tokenizer):
+class HuggingFace(Adapter):
     """`tokenizers.Tokenizer` over the model's tokenizer.json."""
 
     name: ClassVar[str] = "tokenizers"
@@ -42,54 +43,44 @@ class HuggingFace(Tokenizer):
     kind: ClassVar[Literal["production"]] = "production"
     surrogate_errors = (TypeError, UnicodeEncodeError)
 
-    def __init__(self, model: Model) -> None:
-        self.normalizes = _normalizes_alike(model)
-        super().__init__(model)
-        self._tokenizer = _tokenizer(model if self.normalizes else _for_written_texts(model))
+    def _takes_original_texts(self, model: Model) -> bool:
+        """Return whether the library applies SentencePiece's rules for rewriting as SentencePiece does."""
+        rules = model.sentencepiece
+        if rules is None or rules.charsmap or rules.user_defined_ids or model.normalization or model.whole_token_flags:
+            return False
+        return rules.dummy_prefix != "first"  # the library would treat each segment as the first
+
+    def _load(self, model: Model) -> Calls:
+        self._tokenizer = tokenizer = _tokenizer(model if self.normalizes else _for_written_texts(model))
         may_be_unknown = model.alphabet == "chars" and not (model.sentencepiece and model.sentencepiece.spells_all)
         if may_be_unknown and model.unknown is None and model.sentencepiece and model.sentencepiece.byte_ids:
             raise Unsupported(self.name, "it drops characters with bytes that have no token; there is no unknown token")
         self._alphabet = {token.decode() for token in model.id_by_token} if may_be_unknown else None
         # The library would decode such a special token as printable bytes.
         printed = any(not text.isascii() and CHARACTER_TO_BYTE.keys() >= set(text) for text in model.whole_token_ids)
-        self._decodes_alike = model.alphabet == "bytes" and not printed and not _found_late(model)
+        decodes_alike = model.alphabet == "bytes" and not printed and not _found_late(model)
 
-    def encode_normalized(self, text: str) -> list[int]:
-        """Return the ids of a text without special tokens."""
-        self._refuse_unknown(text)
-        try:
-            return self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
-        except BaseException as error:
-            raise failure(self.name, self.model, error) from None
-
-    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `encode_normalized` of each text; the library uses one thread, or for any other number all cores."""
-        for text in texts:
+        def encode(text: str) -> list[int]:
             self._refuse_unknown(text)
-        try:
+            return tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
+
+        def batch(texts: list[str], threads: int) -> Lists:
+            """Return the ids of texts; the library uses one thread, or for any other number all cores."""
+            for text in texts:
+                self._refuse_unknown(text)
             with environment(_PARALLELISM, "true" if threads > 1 else "false"):
-                return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
-        except BaseException as error:
-            raise failure(self.name, self.model, error) from None
+                return [encoding.ids for encoding in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+
+        return Calls(
+            encode=self._guarded(encode),
+            batch=self._guarded(batch),
+            decode=partial(tokenizer.decode, skip_special_tokens=False) if decodes_alike else None,
+            skips_unknown=True,
+        )
 
     def encode_byte_piece(self, piece: bytes) -> list[int]:
         """Return the ids of one piece that is not valid UTF-8, merged as printable characters."""
-        try:
-            return [token.id for token in self._tokenizer.model.tokenize(to_printable(piece))]
-        except BaseException as error:
-            raise failure(self.name, self.model, error) from None
-
-    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """Return the text of the ids, by the library if `errors` is `replace`."""
-        ids = id_list(ids)
-        try:
-            if errors == "replace" and self._decodes_alike and stream_rules(self.model).bytes_by_id.keys() >= set(ids):
-                return self._tokenizer.decode(ids, skip_special_tokens=False)
-        except TypeError:
-            pass
-        except BaseException as error:
-            raise failure(self.name, self.model, error) from None
-        return super().decode(ids, errors)
+        return [token.id for token in self._tokenizer.model.tokenize(to_printable(piece))]
 
     def _refuse_unknown(self, text: str) -> None:
         """Raise for a character without a token, which the library drops, and for a tuple, which it treats as a pair of
@@ -142,14 +133,6 @@ class HuggingFace(Tokenizer):
         return model_of_merges(cls.name, spec, base, pairs)
 
 
-def _normalizes_alike(model: Model) -> bool:
-    """Return whether the library applies SentencePiece's rules for rewriting as SentencePiece does."""
-    rules = model.sentencepiece
-    if rules is None or rules.charsmap or rules.user_defined_ids or model.normalization or model.whole_token_flags:
-        return False
-    return rules.dummy_prefix != "first"  # the library would treat each segment as the first
-
-
 def _for_written_texts(model: Model) -> Model:
     """Return the model for texts that `Model.normalize` has rewritten."""
     if _found_late(model):  # otherwise they would be searched again in rewritten text
@@ -183,7 +166,6 @@ def _tokenizer(model: Model) -> tokenizers.Tokenizer:
     check_stages(HuggingFace.name, model.pattern)
     # All as special tokens, since recognising those can be switched off, but not added ones.
     model = model.with_(special_tokens=model.whole_token_ids, added_tokens={})
-    with loading(HuggingFace.name):
-        tokenizer = tokenizers.Tokenizer.from_str(_document(model))
+    tokenizer = tokenizers.Tokenizer.from_str(_document(model))
     tokenizer.encode_special_tokens = True
     return tokenizer

@@ -1,0 +1,151 @@
+"""Base of the adapters of libraries: an `Adapter` uses a library's calls where they are right.
+
+`_load` makes the library's tokenizer and returns its `Calls`: one line for each call other than `encode` that gives
+what a method of `Tokenizer` gives. Whatever it leaves out is inherited from `Tokenizer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ParamSpec, TypeVar
+
+import numpy as np
+
+from impls.core.arguments import id_list
+from impls.core.model import Model
+from impls.interface import Tokenizer
+from impls.operations import batches, pieces
+from impls.production.libraries import failure, is_panic, loading
+
+Lists = list[list[int]]
+Ragged = tuple[np.ndarray, np.ndarray]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """What a library's tokenizer can be asked; None for what it cannot. Texts hold no special tokens."""
+
+    encode: Callable[[str], list[int]]
+    array: Callable[[str], np.ndarray] | None = None
+    batch: Callable[[list[str], int], Lists | None] | None = None
+    """Texts and a number of threads -> the ids of each text; None if it cannot use this number of threads."""
+    ragged: Callable[[list[str], int], Ragged | None] | None = None
+    """The same as `encode_ragged` returns them."""
+    count: Callable[[str], int] | None = None
+    encode_bytes: Callable[[bytes], list[int]] | None = None
+    """Bytes that are not UTF-8 -> ids, by the library's own rule."""
+    decode: Callable[[list[int]], str | None] | None = None
+    decode_bytes: Callable[[list[int]], bytes] | None = None
+    skips_unknown: bool = False
+    """Whether it silently skips unknown ids when it decodes; otherwise it raises for them, special ones included."""
+
+
+def on_several(call: Callable[[list[str], int], T]) -> Callable[[list[str], int], T | None]:
+    """Return a call that takes any number of threads, and is of use from two on."""
+    return lambda texts, threads: call(texts, threads) if threads > 1 else None
+
+
+class Adapter(Tokenizer):
+    """A library's tokenizer over our model."""
+
+    def __init__(self, model: Model) -> None:
+        self.normalizes = self._takes_original_texts(model)
+        super().__init__(model)
+        with loading(self.name):
+            self._calls = self._load(model)
+        # Calls of it are timed, so there is nothing of ours between.
+        self.encode_normalized = self._calls.encode  # type: ignore[method-assign]
+
+    def _takes_original_texts(self, model: Model) -> bool:
+        """Return whether the library gets texts as they are, and normalises them itself."""
+        return False
+
+    def _load(self, model: Model) -> Calls:
+        """Return the calls of the library's tokenizer over `model`; raise `Unsupported` for one it cannot run."""
+        raise NotImplementedError
+
+    def _guarded(self, call: Callable[P, T]) -> Callable[P, T]:
+        """Return `call` with panics and plain errors of the library as `LibraryFailed`, which names the pattern."""
+
+        def guarded(*arguments: P.args, **options: P.kwargs) -> T:
+            try:
+                return call(*arguments, **options)
+            except BaseException as error:
+                raise failure(self.name, self.model, error) from None
+
+        return guarded
+
+    def encode_normalized(self, text: str) -> list[int]:
+        """Return the ids of a text without special tokens; every object has the library's call in its place."""
+        return self._calls.encode(text)
+
+    def encode_normalized_array(self, text: str) -> np.ndarray:
+        """Return the ids of `encode_normalized` as the array, or a view of the buffer, that the library makes."""
+        array = self._calls.array
+        return super().encode_normalized_array(text) if array is None else array(text)
+
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> Lists:
+        """Return `encode_normalized` of each text, by the library's threads if it can use this number of them."""
+        batch = self._calls.batch
+        lists = None if batch is None else batch(list(texts), threads)
+        return super().encode_normalized_batch(texts, threads) if lists is None else lists
+
+    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> Ragged:
+        """Return the ids of `encode_normalized_batch` as the library's arrays, if it makes them."""
+        ragged = self._calls.ragged
+        if ragged is not None and (arrays := ragged(list(texts), threads)) is not None:
+            return arrays
+        if self._calls.array is None:
+            return batches.joined(self.encode_normalized_batch(texts, threads))
+        return super().encode_normalized_ragged(texts, threads)
+
+    def encode_bytes(self, data: bytes) -> list[int]:
+        """Return the ids of bytes, if not UTF-8 by the library's rule, where it has one."""
+        return pieces.encode_bytes(self, data, self._calls.encode_bytes)
+
+    def count(self, text: str, at_most: int | None = None) -> int:
+        """Count the ids of `text`, by the library if nothing is recognised or normalised in it."""
+        count = self._calls.count
+        refused: tuple[type[Exception], ...] = (*self.surrogate_errors, TypeError)
+        if count is not None and at_most is None and not self.model.added_tokens and self.model.normalization is None:
+            try:
+                return count(text)
+            except refused:
+                pass
+        return super().count(text, at_most)
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """Return the bytes of the ids, by the library if it knows all of them."""
+        ids = id_list(ids)
+        data = self._decoded(self._calls.decode_bytes, ids)
+        return super().decode_bytes(ids) if data is None else data
+
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """Return the text of the ids, by the library if it knows all of them and they are valid UTF-8."""
+        ids = id_list(ids)
+        text = self._decoded(self._calls.decode, ids) if errors == "replace" else None
+        return super().decode(ids, errors) if text is None or "\ufffd" in text else text
+
+    def _decoded(self, decode: Callable[[list[int]], T] | None, ids: list[int]) -> T | None:
+        """Return what the library makes of `ids`; None if it has no such call, or does not know all of them."""
+        if decode is None or (self._calls.skips_unknown and not self._are_tokens(ids)):
+            return None
+        try:
+            return decode(ids)
+        except BaseException as error:
+            if not isinstance(error, Exception) and not is_panic(error):
+                raise
+            return None
+
+    def _are_tokens(self, ids: list[int]) -> bool:
+        """Return whether `ids` is not empty and each id is below the first one without a token."""
+        return bool(ids) and min(ids) >= 0 and max(ids) < self._n_dense
+
+    @cached_property
+    def _n_dense(self) -> int:
+        tokens = self.model.tokens
+        return tokens.index(None) if None in tokens else len(tokens)
