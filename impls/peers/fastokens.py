@@ -7,7 +7,6 @@ libraries' threads, the same number is used. Its decoder silently skips unknown 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -22,7 +21,7 @@ from impls.peers.conversion import (
     rayon_threads,
     underived_reason,
 )
-from impls.peers.peer import Calls, Peer, T, library, views
+from impls.peers.peer import Calls, Lists, Peer, library
 
 fastokens = library("fastokens", "fastokens", "fastokens")
 
@@ -45,13 +44,13 @@ class Fastokens(Peer):
         else:
             tokenizer = fastokens.Tokenizer.from_json_str(any_json(self.name, model).decode())
 
-        def on_its_threads(call: Callable[[list[str]], T]) -> Callable[[list[str], int], T | None]:
-            n_threads = int(os.environ.get(_THREADS) or rayon_threads())
-            return lambda texts, threads: call(texts) if threads == n_threads else None
+        n_threads = int(os.environ.get(_THREADS) or rayon_threads())
+
+        def batch(texts: list[str], threads: int) -> Lists | None:
+            return [encoding.ids for encoding in tokenizer.encode_batch(texts)] if threads == n_threads else None
 
         return Calls(
             encode=lambda text: tokenizer.encode_ordinary(text).ids,
             array=lambda text: np.frombuffer(tokenizer.encode_batch_flat([text])[0], np.uint32),
-            batch=on_its_threads(lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts)]),
-            ragged=on_its_threads(lambda texts: views(*tokenizer.encode_batch_flat(texts))),
+            batch=batch,
         )

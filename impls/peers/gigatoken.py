@@ -7,7 +7,7 @@ Unicode 16 may therefore get other ids than in other libraries.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,7 +28,7 @@ from impls.peers.conversion import (
     tokenizer_json,
     underived_reason,
 )
-from impls.peers.peer import Calls, Peer, Ragged, T, library, stdout_to_stderr
+from impls.peers.peer import Calls, Lists, Peer, library, stdout_to_stderr
 from impls.production.training import base_and_budget, files_of_lines, model_of_merges, require_gpt2, that_occurred
 
 gigatoken = library("gigatoken", "gigatoken", "gigatoken")
@@ -48,20 +48,15 @@ class Gigatoken(Peer):
     def _load(self, model: Model) -> Calls:
         tokenizer = self._backend(model)
 
-        def parallel(call: Callable[..., T]) -> Callable[[list[str], int], T | None]:
+        def batch(texts: list[str], threads: int) -> Lists | None:
             known = (1, rayon_threads())
-            return lambda texts, threads: call(texts, parallel=threads > 1) if threads in known else None
-
-        def ragged(texts: list[str], parallel: bool) -> Ragged:
-            layout = tokenizer.encode_batch(texts, parallel=parallel).layout  # of an awkward array
-            return layout.content.data, layout.offsets.data
+            return tokenizer.encode_batch_list(texts, parallel=threads > 1) if threads in known else None
 
         return Calls(
             # Lists only come in batches: one of a long text is no faster, and the first costs a tenth of a second more.
             encode=lambda text: tokenizer.encode(text).tolist(),
             array=tokenizer.encode,
-            batch=parallel(tokenizer.encode_batch_list),
-            ragged=parallel(ragged),
+            batch=batch,
             encode_bytes=lambda data: tokenizer.encode(data).tolist(),
             decode_bytes=tokenizer.decode,
         )

@@ -12,24 +12,17 @@ from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from impls.core.errors import Missing, Unsupported
 from impls.core.model import Model
 from impls.peers.conversion import has_plain_rules, rayon_threads
-from impls.production.adapter import Adapter, Calls, Lists, Ragged, T, on_several
+from impls.production.adapter import Adapter, Calls, Lists, T, on_several
 
-__all__ = ["Calls", "Lists", "Peer", "Ragged", "T", "library", "on_pool", "on_several", "stdout_to_stderr", "views"]
-
-
-def on_pool(call: Callable[[list[str]], T], *, least: int = 2) -> Callable[[list[str], int], T | None]:
-    """Return a call that runs on a Rayon pool: it is for this pool's number of threads, from `least` on."""
-    return lambda texts, threads: call(texts) if threads == rayon_threads() >= least else None
+__all__ = ["Calls", "Lists", "Peer", "library", "on_pool", "on_several", "stdout_to_stderr"]
 
 
-def views(ids: Any, offsets: Any) -> Ragged:
-    """Return buffers of ids and of offsets as read-only arrays."""
-    return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)
+def on_pool(call: Callable[[list[str]], T]) -> Callable[[list[str], int], T | None]:
+    """Return a call that runs on a Rayon pool: it is for this pool's number of threads, from two on."""
+    return lambda texts, threads: call(texts) if threads == rayon_threads() >= 2 else None
 
 
 class Peer(Adapter):

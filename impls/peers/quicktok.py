@@ -33,7 +33,6 @@ class Quicktok(Peer):
             encode=tokenizer.encode_ordinary,
             array=lambda text: tokenizer.encode_batch([text], 1)[0],  # arrays come only in batches
             batch=on_several(lambda texts, threads: as_lists(*tokenizer.encode_batch(texts, threads))),
-            ragged=tokenizer.encode_batch,
             count=tokenizer.count,
             decode_bytes=tokenizer.decode_bytes,
             skips_unknown=True,

@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from impls.core.model import Model
-from impls.peers.conversion import as_lists, tokenizer_json
-from impls.peers.peer import Calls, Peer, library, on_pool, views
+from impls.peers.conversion import as_lists, rayon_threads, tokenizer_json
+from impls.peers.peer import Calls, Lists, Peer, library
 
 snaptokens = library("snaptokens", "snaptokens", "snaptokens")
 
@@ -32,9 +32,14 @@ class Snaptokens(Peer):
         def array(text: str) -> np.ndarray:
             return np.frombuffer(tokenizer.encode_batch_flat([text])[0], np.uint32)
 
+        def batch(texts: list[str], threads: int) -> Lists | None:
+            if threads != rayon_threads():
+                return None
+            ids, offsets = tokenizer.encode_batch_flat(texts)
+            return as_lists(np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64))
+
         return Calls(
             encode=lambda text: tokenizer.encode(text).ids if len(text) < _LONG else array(text).tolist(),
             array=array,
-            batch=on_pool(lambda texts: as_lists(*views(*tokenizer.encode_batch_flat(texts))), least=1),
-            ragged=on_pool(lambda texts: views(*tokenizer.encode_batch_flat(texts)), least=1),
+            batch=batch,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +12,11 @@ from impls.peers.conversion import (
     has_ranks,
     one_pattern_of,
     rank_file,
+    rayon_threads,
     sentencepiece_json,
     tokenizer_json,
 )
-from impls.peers.peer import Calls, Peer, T, library, on_pool, views
+from impls.peers.peer import Calls, Lists, Peer, library
 
 splintr = library("splintr", "splintr-rs", "splintr")
 
@@ -30,16 +30,15 @@ class Splintr(Peer):
     def _load(self, model: Model) -> Calls:
         tokenizer = self._over(model)
 
-        def unless_marked(call: Callable[[list[str]], T]) -> Callable[[list[str], int], T | None]:
-            """Leave texts alone of which it would put SentencePiece's mark before an empty one."""
-            pool = on_pool(call, least=1)
-            return lambda texts, threads: None if self.normalizes and not all(texts) else pool(texts, threads)
+        def batch(texts: list[str], threads: int) -> Lists | None:
+            # It would put SentencePiece's mark before an empty text.
+            fits = threads == rayon_threads() and (all(texts) or not self.normalizes)
+            return tokenizer.encode_batch(texts) if fits else None
 
         return Calls(
             encode=lambda text: tokenizer.encode_ordinary(text) if text != "" else [],
             array=lambda text: np.frombuffer(tokenizer.encode_flat(text) if text != "" else b"", np.uint32),
-            batch=unless_marked(tokenizer.encode_batch),
-            ragged=unless_marked(lambda texts: views(*tokenizer.encode_batch_flat(texts))),
+            batch=batch,
             decode_bytes=tokenizer.decode_bytes,
         )
 

@@ -30,7 +30,6 @@ class Toktok(Peer):
             encode=tokenizer.encode_ordinary,
             array=lambda text: np.frombuffer(tokenizer.encode_to_buffer(text, disallowed_special=()), np.uint32),
             batch=on_several(lambda texts, threads: as_lists(*tokenizer.encode_batch_to_numpy(texts, threads))),
-            ragged=tokenizer.encode_batch_to_numpy,
             count=tokenizer.count,
             decode_bytes=tokenizer.decode_bytes,
             skips_unknown=True,

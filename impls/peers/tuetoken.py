@@ -11,7 +11,7 @@ import numpy as np
 
 from impls.core.model import Model
 from impls.peers.conversion import any_json, file_of
-from impls.peers.peer import Calls, Peer, Ragged, library
+from impls.peers.peer import Calls, Peer, library
 
 tuetoken = library("tuetoken", "tuetoken", "tuetoken")
 
@@ -26,14 +26,9 @@ class Tuetoken(Peer):
         with file_of(any_json(self.name, model), "tokenizer.json") as path:
             tokenizer = tuetoken.Tokenizer(path)
 
-        def ragged(texts: list[str], threads: int) -> Ragged:
-            buffers = tokenizer.encode_ordinary_to_buffer(texts, threads)
-            return buffers["data"], buffers["offsets"]
-
         return Calls(
             encode=tokenizer.encode_ordinary,
             array=lambda text: np.frombuffer(tokenizer.encode_to_bytes(text), np.uint32),
             batch=tokenizer.encode_ordinary_batch,
-            ragged=ragged,
             count=tokenizer.count_tokens,
         )

@@ -33,8 +33,6 @@ class Calls:
     array: Callable[[str], np.ndarray] | None = None
     batch: Callable[[list[str], int], Lists | None] | None = None
     """Texts and a number of threads -> the ids of each text; None if it cannot use this number of threads."""
-    ragged: Callable[[list[str], int], Ragged | None] | None = None
-    """The same as `encode_ragged` returns them."""
     count: Callable[[str], int] | None = None
     encode_bytes: Callable[[bytes], list[int]] | None = None
     """Bytes that are not UTF-8 -> ids, by the library's own rule."""
@@ -95,10 +93,7 @@ class Adapter(Tokenizer):
         return super().encode_normalized_batch(texts, threads) if lists is None else lists
 
     def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> Ragged:
-        """Return the ids of `encode_normalized_batch` as the library's arrays, if it makes them."""
-        ragged = self._calls.ragged
-        if ragged is not None and (arrays := ragged(list(texts), threads)) is not None:
-            return arrays
+        """Return the ids of `encode_normalized_batch` joined, from the library's arrays if it makes them."""
         if self._calls.array is None:
             return batches.joined(self.encode_normalized_batch(texts, threads))
         return super().encode_normalized_ragged(texts, threads)

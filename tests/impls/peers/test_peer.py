@@ -26,7 +26,7 @@ from impls import Missing, Model, TrainingSpec, UnknownId, Unsupported
 from impls.core.text.patterns import NAMED
 from impls.formats import load
 from impls.peers import conversion
-from impls.peers.peer import Calls, Peer, library, on_pool, on_several, views
+from impls.peers.peer import Calls, Peer, library, on_several
 from impls.production.libraries import environment, loading
 from impls.registry import peer_metadata, plugin
 
@@ -62,17 +62,12 @@ class Asked(Peer):
                 raise self.fails
             return function(*arguments)
 
-        def buffers(texts: list[str]) -> Any:
-            ids, offsets = inner.encode_ragged(texts)
-            return views(ids.tobytes(), offsets.tobytes())
-
         return Calls(
             encode=partial(noted, "encode", lambda text: inner.encode_ordinary(text.encode().decode())),
             array=partial(
                 noted, "array", lambda text: np.array(inner.encode_ordinary(text.encode().decode()), np.uint32)
             ),
             batch=on_several(partial(noted, "batch", inner.encode_batch)),
-            ragged=on_pool(partial(noted, "ragged", buffers)),
             count=partial(noted, "count", lambda text: len(inner.encode_ordinary(text.encode().decode()))),
             encode_bytes=partial(noted, "encode_bytes", list),
             decode=partial(noted, "decode", lambda ids: inner.decode(ids)),
@@ -86,17 +81,14 @@ class Asked(Peer):
         return found, list(dict.fromkeys(self.calls))
 
 
-def test_the_librarys_calls_are_used_where_they_fit_and_the_interfaces_elsewhere(
-    pairs: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RAYON_NUM_THREADS", "3")
+def test_the_librarys_calls_are_used_where_they_fit_and_the_interfaces_elsewhere(pairs: Model) -> None:
     peer, texts = Asked(pairs), ["a bad cab", "", "dad"]
     lists = [impls.load("priority", pairs).encode(text) for text in texts]
     for threads, calls in ((1, ["encode"]), (2, ["batch"])):
         assert peer.by("encode_batch", texts, threads) == (lists, calls)
-    for threads, calls in ((1, ["array"]), (2, ["array"]), (3, ["ragged"])):
+    for threads in (1, 2):
         (ids, offsets), used = peer.by("encode_ragged", texts, threads)
-        assert ([ids[a:b].tolist() for a, b in pairwise(offsets)], used) == (lists, calls)
+        assert ([ids[a:b].tolist() for a, b in pairwise(offsets)], used) == (lists, ["array"])
     assert peer.by("encode_array", "dad")[1] == ["array"]
     assert peer.by("count", "a bad cab") == (len(lists[0]), ["count"])
     assert peer.by("count", "a\ud83d")[0] == len(impls.load("priority", pairs).encode("a\ufffd"))
