@@ -59,7 +59,7 @@ def cached_with_notes(
 def _digest_of_sources() -> str | None:
     """Return the SHA-256 (hex) of the source code that reads and checks; None if it is not in files."""
     hasher = hashlib.sha256(f"{regex.__version__} {sys.version} {sys.byteorder}".encode())
-    sources = sorted([*_HERE.rglob("*.py"), *(_HERE.parent / "core").rglob("*.py")])  # formats import nothing else
+    sources = sorted([*_HERE.rglob("*.py"), *_HERE.glob("*.json"), *(_HERE.parent / "core").rglob("*.py")])
     try:
         for source in sources:
             hasher.update(source.read_bytes())
