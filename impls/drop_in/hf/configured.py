@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from impls.drop_in.hf.arguments import flag
-from impls.drop_in.hf.parts import BPE, Decoder, Normalizer, PreTokenizer, given_document
+from impls.drop_in.hf.parts import BPE, Decoder, given_document
 from impls.drop_in.hf.pipeline import Pipeline, read_document
-from impls.drop_in.hf.post_processing import PostProcessor, read_processor
+from impls.drop_in.hf.post_processing import read_processor
 from impls.drop_in.hf.settings import Padding, Truncation
 from impls.formats.files import without_collecting
 
 CHANGING = threading.RLock()
 """Held while a tokenizer is changed, so that no change undoes another one."""
+
+
+def _part(path: str, method: str, read: Callable[[Any], Any] | None = None) -> Any:
+    """Return the property of a part, the attribute `path`, which is set to an object with `method`, of ours or of the
+    library's: it is read by `read`, or, since the ids depend on it, with the rest of the file."""
+    name = path.rpartition(".")[2]
+
+    def set_part(self: Configured, given: Any) -> None:
+        document = given_document(name, f"a {name.replace('_', '-')}", method, given)
+        if read is None:
+            self._read_again(**{name: document})
+        else:
+            self._change(**{name: read(document)})
+
+    return property(attrgetter(path), set_part, doc=f"The {name}; another one, or one of the library's, may be set.")
 
 
 class Configured:
@@ -32,45 +49,10 @@ class Configured:
         given = self.pipeline.document["model"]
         return BPE(**{name: given[name] for name in BPE.__struct_fields__ if given.get(name) is not None})
 
-    @property
-    def normalizer(self) -> Normalizer | None:
-        """Return the normalizer; another one, or one of the library's, may be set."""
-        return self.pipeline.encoder.normalizer
-
-    @normalizer.setter
-    def normalizer(self, normalizer: Any) -> None:
-        self._read_again(normalizer=given_document("normalizer", "a normalizer", "normalize_str", normalizer))
-
-    @property
-    def pre_tokenizer(self) -> PreTokenizer | None:
-        """Return the pre-tokenizer; another one, or one of the library's, may be set."""
-        return self.pipeline.encoder.pre_tokenizer
-
-    @pre_tokenizer.setter
-    def pre_tokenizer(self, pre_tokenizer: Any) -> None:
-        document = given_document("pre_tokenizer", "a pre-tokenizer", "pre_tokenize_str", pre_tokenizer)
-        self._read_again(pre_tokenizer=document)
-
-    @property
-    def post_processor(self) -> PostProcessor | None:
-        """Return the post-processor; another one, or one of the library's, may be set."""
-        return self.pipeline.processor
-
-    @post_processor.setter
-    def post_processor(self, processor: Any) -> None:
-        method = "num_special_tokens_to_add"
-        document = given_document("post_processor", "a post-processor", method, processor)
-        self._change(processor=read_processor(document))
-
-    @property
-    def decoder(self) -> Decoder | None:
-        """Return the decoder, which makes a text of tokens; another one, or one of the library's, may be set."""
-        return self.pipeline.decoder
-
-    @decoder.setter
-    def decoder(self, decoder: Any) -> None:
-        document = given_document("decoder", "a decoder", "decode", decoder)
-        self._change(decoder=None if document is None else Decoder(document))
+    normalizer = _part("pipeline.encoder.normalizer", "normalize_str")
+    pre_tokenizer = _part("pipeline.encoder.pre_tokenizer", "pre_tokenize_str")
+    post_processor = _part("pipeline.post_processor", "num_special_tokens_to_add", read_processor)
+    decoder = _part("pipeline.decoder", "decode", Decoder.read)
 
     def _change(self, **changes: Any) -> None:
         with CHANGING:
@@ -102,7 +84,7 @@ class Configured:
     def truncation(self) -> dict[str, Any] | None:
         """Return the settings of `enable_truncation`, or None."""
         truncation = self.pipeline.truncation
-        return None if truncation is None else asdict(truncation)
+        return None if truncation is None else truncation.options
 
     def enable_truncation(self, max_length: int, **options: Any) -> None:
         """Truncate to `max_length` tokens; options: `stride=0`, `strategy="longest_first"` (`"only_first"`,
@@ -119,7 +101,7 @@ class Configured:
     def padding(self) -> dict[str, Any] | None:
         """Return the settings of `enable_padding`, or None."""
         padding = self.pipeline.padding
-        return None if padding is None else asdict(padding)
+        return None if padding is None else padding.options
 
     def enable_padding(self, **options: Any) -> None:
         """Pad to a length; options: `length=None` (the longest of a batch), `pad_to_multiple_of=None`,

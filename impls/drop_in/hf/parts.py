@@ -7,7 +7,7 @@ A part is its form in tokenizer.json. One of this module, or of the library's, m
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import msgspec
 
@@ -41,6 +41,11 @@ class Part:
     def __init__(self, document: dict[str, Any], **own: Any) -> None:
         for name, value in (own | {"document": document}).items():
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def read(cls, document: Any) -> Self | None:
+        """Return the part in this form; raise `InvalidModel` naming the step that is not supported."""
+        return None if document is None else cls(document)
 
     def __getattr__(self, name: str) -> Any:
         if name in NOT_PROVIDED[type(self).__name__]:

@@ -23,9 +23,9 @@ from impls.drop_in.hf.arguments import Texts
 from impls.drop_in.hf.encoding import Encoding
 from impls.drop_in.hf.parts import LETTERS, Decoder, Normalizer, PreTokenizer
 from impls.drop_in.hf.post_processing import PostProcessor, joined, read_processor
-from impls.drop_in.hf.settings import Padding, Truncation, read_lengths
+from impls.drop_in.hf.settings import Padding, Truncation
 from impls.drop_in.hf.texts import TextEncoder
-from impls.formats.files import naming, without_collecting
+from impls.formats.files import converted, naming, without_collecting
 from impls.formats.tokenizer_json.decoder_steps import read_decoder
 from impls.formats.tokenizer_json.document import BpeSettings, OtherDocument, parse_document
 from impls.formats.tokenizer_json.reader import check_kind, read, read_content
@@ -37,6 +37,11 @@ PARTS = ("added_tokens", "truncation", "padding", "normalizer", "pre_tokenizer",
 """The fields of a tokenizer.json beside the model."""
 
 
+class _Lengths(msgspec.Struct):
+    truncation: Truncation | None = None
+    padding: Padding | None = None
+
+
 @dataclass(frozen=True)
 class Pipeline:
     """The steps and settings of a tokenizer."""
@@ -46,7 +51,7 @@ class Pipeline:
     encoder: TextEncoder
     added: AddedTokens
     decoder: Decoder | None
-    processor: PostProcessor | None
+    post_processor: PostProcessor | None
     truncation: Truncation | None
     padding: Padding | None
     encode_special_tokens: bool = False
@@ -60,13 +65,14 @@ class Pipeline:
         Raise `InvalidModel` naming what is invalid or not supported.
         """
         vocab: dict[str, int] = document["model"]["vocab"]
-        normalizer = None if (step := document.get("normalizer")) is None else Normalizer(step)
-        pre_tokenizer = None if (step := document.get("pre_tokenizer")) is None else PreTokenizer(step)
+        normalizer = Normalizer.read(document.get("normalizer"))
+        pre_tokenizer = PreTokenizer.read(document.get("pre_tokenizer"))
         encoder = TextEncoder(implementation, {i: name for name, i in vocab.items()}, normalizer, pre_tokenizer)
         added, _ = AddedTokens(vocab, encoder.normal).with_(read_entries(document.get("added_tokens")))
-        decoder = None if (step := document.get("decoder")) is None else Decoder(step)
+        decoder = Decoder.read(document.get("decoder"))
         processor = read_processor(document.get("post_processor"))
-        return Pipeline(document, encoder, added, decoder, processor, *read_lengths(document))
+        lengths = converted(document, _Lengths)
+        return Pipeline(document, encoder, added, decoder, processor, lengths.truncation, lengths.padding)
 
     @cached_property
     def with_merges(self) -> dict[str, Any]:
@@ -77,10 +83,10 @@ class Pipeline:
     def written(self) -> dict[str, Any]:
         """Return the content of an equivalent tokenizer.json."""
         return self.with_merges | {
-            "truncation": None if self.truncation is None else self.truncation.document,
-            "padding": None if self.padding is None else self.padding.document,
+            "truncation": msgspec.to_builtins(self.truncation),
+            "padding": msgspec.to_builtins(self.padding),
             "added_tokens": self.added.document,
-            "post_processor": msgspec.to_builtins(self.processor),
+            "post_processor": msgspec.to_builtins(self.post_processor),
             "decoder": None if self.decoder is None else self.decoder.document,
         }
 
@@ -119,17 +125,17 @@ class Pipeline:
         """Return an encoding, or a pair, truncated, with special tokens, and padded."""
         if self.truncation is not None:
             self.truncation.cut(first, second, self.n_added(second is not None) if adds else 0)
-        if self.processor is None:
+        if self.post_processor is None:
             encoding = joined(first, second)
         else:
-            encoding = self.processor.process(first, second, adds)
+            encoding = self.post_processor.process(first, second, adds)
         if self.padding is not None:
             self.padding.fill([encoding])
         return encoding
 
     def n_added(self, is_pair: bool) -> int:
         """Return how many tokens the post-processor adds to a text, or to a pair."""
-        return 0 if self.processor is None else self.processor.num_special_tokens_to_add(is_pair)
+        return 0 if self.post_processor is None else self.post_processor.num_special_tokens_to_add(is_pair)
 
     def decode(self, ids: Sequence[int], skips: bool) -> str:
         """Return the text of ids; `skips` leaves special tokens out."""

@@ -1,52 +1,50 @@
-"""Truncation and padding: settings that are Python dictionaries, and fields of tokenizer.json."""
+"""Truncation and padding: fields of tokenizer.json, and settings that are Python dictionaries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 from impls.core.arguments import unsigned
-from impls.core.errors import BPEError, InvalidModel
+from impls.core.errors import BPEError
 from impls.drop_in.hf.arguments import ignore, one_of
 from impls.drop_in.hf.encoding import DIRECTIONS, Encoding, padding_options
 
-STRATEGIES = ("longest_first", "only_first", "only_second")
+_STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Direction = Literal["Right", "Left"]
 
 
 class TruncationError(BPEError):
     """A text cannot be truncated as the settings require."""
 
 
-@dataclass(frozen=True)
-class Truncation:
-    """The settings of truncation; `strategy` says which text of a pair is truncated."""
+class Truncation(msgspec.Struct, frozen=True, kw_only=True):
+    """The `truncation` of tokenizer.json; `strategy` says which text of a pair is truncated."""
 
-    max_length: int
-    stride: int = 0
-    strategy: str = "longest_first"
-    direction: str = "right"
+    direction: Direction = "Right"
+    max_length: Count
+    strategy: Literal["LongestFirst", "OnlyFirst", "OnlySecond"]
+    stride: Count
 
     @staticmethod
     def of(max_length: Any, options: dict[str, Any]) -> Truncation:
         """Return the settings of `enable_truncation`; raise TypeError, OverflowError or ValueError."""
         ignore(options.keys() - {"stride", "strategy", "direction"})
         return Truncation(
-            unsigned("max_length", max_length),
-            unsigned("stride", options.get("stride", 0)),
-            one_of("strategy", options.get("strategy", "longest_first"), STRATEGIES),
-            one_of("direction", options.get("direction", "right"), DIRECTIONS),
+            max_length=unsigned("max_length", max_length),
+            stride=unsigned("stride", options.get("stride", 0)),
+            strategy=_STRATEGIES[one_of("strategy", options.get("strategy", "longest_first"), _STRATEGIES)],
+            direction=one_of("direction", options.get("direction", "right"), DIRECTIONS).capitalize(),
         )
 
     @property
-    def document(self) -> dict[str, Any]:
-        """Return the settings as in tokenizer.json."""
-        return {
-            "direction": self.direction.capitalize(),
-            "max_length": self.max_length,
-            "strategy": _camel(self.strategy),
-            "stride": self.stride,
-        }
+    def options(self) -> dict[str, Any]:
+        """Return the settings with the names that they have in `enable_truncation`."""
+        (strategy,) = (name for name, written in _STRATEGIES.items() if written == self.strategy)
+        return msgspec.structs.asdict(self) | {"strategy": strategy, "direction": self.direction.lower()}
 
     def check(self, n_added: int) -> None:
         """Raise ValueError for a stride that leaves no room beside `n_added` tokens of a post-processor."""
@@ -65,18 +63,19 @@ class Truncation:
             lengths = [0, 0]
         elif excess <= 0:
             return
-        elif self.strategy == "longest_first":
+        elif self.strategy == "LongestFirst":
             lengths = [limit, 0] if second is None else _longest_first(lengths[0], lengths[1], limit)
         else:
-            cut = STRATEGIES.index(self.strategy) - 1
+            cut = int(self.strategy == "OnlySecond")
+            name = ("only_first", "only_second")[cut]
             if cut and second is None:
-                raise TruncationError("only_second: there is no second text to truncate; give a pair")
+                raise TruncationError(f"{name}: there is no second text to truncate; give a pair")
             if lengths[cut] <= excess:
-                raise TruncationError(f"{self.strategy}: {excess} tokens are too many for that text alone; cut both")
+                raise TruncationError(f"{name}: {excess} tokens are too many for that text alone; cut both")
             lengths[cut] -= excess
         for encoding, length in zip((first, second), lengths, strict=True):
             if encoding is not None:
-                encoding.truncate(length, self.stride, self.direction)
+                encoding.truncate(length, self.stride, self.direction.lower())
 
 
 def _longest_first(n_first: int, n_second: int, limit: int) -> list[int]:
@@ -88,16 +87,21 @@ def _longest_first(n_first: int, n_second: int, limit: int) -> list[int]:
     return [longer, shorter] if n_first > n_second else [shorter, longer]
 
 
-@dataclass(frozen=True)
-class Padding:
-    """The settings of padding; without a `length`, pad to the longest of a batch."""
+class Fixed(msgspec.Struct, frozen=True, rename={"length": "Fixed"}):
+    """A length to pad to."""
 
-    length: int | None = None
-    pad_to_multiple_of: int | None = None
-    pad_id: int = 0
+    length: Count
+
+
+class Padding(msgspec.Struct, frozen=True, kw_only=True):
+    """The `padding` of tokenizer.json."""
+
+    strategy: Literal["BatchLongest"] | Fixed
+    direction: Direction
+    pad_to_multiple_of: Count | None = None
+    pad_id: Count = 0
+    pad_type_id: Count = 0
     pad_token: str = "[PAD]"
-    pad_type_id: int = 0
-    direction: str = "right"
 
     @staticmethod
     def of(options: dict[str, Any]) -> Padding:
@@ -105,18 +109,24 @@ class Padding:
         if "max_length" in options:  # the former name of `length`
             options = {"length": options.pop("max_length")} | options
         length, multiple = options.pop("length", None), options.pop("pad_to_multiple_of", None)
+        checked = padding_options(options)
         return Padding(
-            None if length is None else unsigned("length", length),
-            None if multiple is None else unsigned("pad_to_multiple_of", multiple),
-            **padding_options(options),
+            strategy="BatchLongest" if length is None else Fixed(unsigned("length", length)),
+            pad_to_multiple_of=None if multiple is None else unsigned("pad_to_multiple_of", multiple),
+            **checked | {"direction": checked["direction"].capitalize()},
         )
 
     @property
-    def document(self) -> dict[str, Any]:
-        """Return the settings as in tokenizer.json."""
-        strategy = "BatchLongest" if self.length is None else {"Fixed": self.length}
-        written = {"strategy": strategy, "direction": self.direction.capitalize()}
-        return written | {name: value for name, value in asdict(self).items() if name not in ("length", "direction")}
+    def length(self) -> int | None:
+        """Return the length to pad to; None for the longest of a batch."""
+        return self.strategy.length if isinstance(self.strategy, Fixed) else None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the settings with the names that they have in `enable_padding`."""
+        options = msgspec.structs.asdict(self) | {"length": self.length, "direction": self.direction.lower()}
+        del options["strategy"]
+        return options
 
     def fill(self, encodings: Sequence[Encoding]) -> None:
         """Pad all encodings to the same length."""
@@ -124,35 +134,4 @@ class Padding:
         if self.pad_to_multiple_of:
             length += -length % self.pad_to_multiple_of
         for encoding in encodings:
-            encoding.fill(length, self.direction, self.pad_id, self.pad_type_id, self.pad_token)
-
-
-# --- tokenizer.json ----------------------------------------------------------------------------------------------
-
-
-def read_lengths(document: dict[str, Any]) -> tuple[Truncation | None, Padding | None]:
-    """Return `truncation` and `padding` of a tokenizer.json; raise `InvalidModel` saying what is invalid."""
-    field = "truncation"
-    try:
-        truncation = None if (given := document.get(field)) is None else _truncation(given)
-        field = "padding"
-        return truncation, None if (given := document.get(field)) is None else _padding(given)
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
-        problem = f"{error} is missing or not known" if isinstance(error, KeyError) else error
-        raise InvalidModel(f"{field}: {problem}") from None
-
-
-def _truncation(given: dict[str, Any]) -> Truncation:
-    strategy = {_camel(name): name for name in STRATEGIES}[given["strategy"]]
-    options = {"stride": given["stride"], "strategy": strategy, "direction": given.get("direction", "Right").lower()}
-    return Truncation.of(given["max_length"], options)
-
-
-def _padding(given: dict[str, Any]) -> Padding:
-    options = {name: value for name, value in given.items() if name != "strategy"}
-    length = None if given["strategy"] == "BatchLongest" else given["strategy"]["Fixed"]
-    return Padding.of(options | {"length": length, "direction": given["direction"].lower()})
-
-
-def _camel(name: str) -> str:
-    return "".join(map(str.capitalize, name.split("_")))
+            encoding.fill(length, self.direction.lower(), self.pad_id, self.pad_type_id, self.pad_token)
