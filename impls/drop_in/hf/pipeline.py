@@ -25,9 +25,9 @@ from impls.drop_in.hf.parts import LETTERS, Decoder, Normalizer, PreTokenizer
 from impls.drop_in.hf.post_processing import PostProcessor, joined, read_processor
 from impls.drop_in.hf.settings import Padding, Truncation
 from impls.drop_in.hf.texts import TextEncoder
-from impls.formats.files import converted, naming, without_collecting
+from impls.formats.files import checked_content, converted, naming, without_collecting
 from impls.formats.tokenizer_json.decoder_steps import read_decoder
-from impls.formats.tokenizer_json.document import BpeSettings, OtherDocument, parse_document
+from impls.formats.tokenizer_json.document import parse_document
 from impls.formats.tokenizer_json.reader import check_kind, read, read_content
 from impls.formats.vocabulary import check_ids
 from impls.interface import Tokenizer as Implementation
@@ -35,6 +35,11 @@ from impls.operations.stream_rules import StreamRules, rules_of_decoder
 
 PARTS = ("added_tokens", "truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder")
 """The fields of a tokenizer.json beside the model."""
+
+
+_File: Any = msgspec.defstruct(
+    "_File", [("model", dict[str, msgspec.Raw]), ("version", Any, "1.0"), *((name, Any, None) for name in PARTS)]
+)
 
 
 class _Lengths(msgspec.Struct):
@@ -47,7 +52,7 @@ class Pipeline:
     """The steps and settings of a tokenizer."""
 
     document: dict[str, Any]
-    """The tokenizer.json that was read, perhaps without its merges; the fields below may differ from it."""
+    """The tokenizer.json that was read, its merges as they are written; the fields below may differ from it."""
     encoder: TextEncoder
     added: AddedTokens
     decoder: Decoder | None
@@ -55,16 +60,20 @@ class Pipeline:
     truncation: Truncation | None
     padding: Padding | None
     encode_special_tokens: bool = False
-    content: bytes | None = None
-    """The file, if `document` has not its merges, which only writing and reading again need."""
 
     @staticmethod
-    def of(implementation: Implementation, document: dict[str, Any]) -> Pipeline:
-        """Return the pipeline of a tokenizer.json, for whose model there is an implementation.
+    def of(implementation: Implementation, content: bytes) -> Pipeline:
+        """Return the pipeline of a valid tokenizer.json, for whose model there is an implementation.
 
-        Raise `InvalidModel` naming what is invalid or not supported.
+        Raise `InvalidModel` naming what is not supported.
         """
-        vocab: dict[str, int] = document["model"]["vocab"]
+        try:
+            file = msgspec.json.decode(content, type=_File)
+            model = {name: raw if name == "merges" else msgspec.json.decode(raw) for name, raw in file.model.items()}
+        except (msgspec.MsgspecError, UnicodeError) as error:  # what the other parser accepts
+            raise InvalidModel(str(error)) from None
+        document = msgspec.structs.asdict(file) | {"model": model}
+        vocab: dict[str, int] = model["vocab"]
         normalizer = Normalizer.read(document.get("normalizer"))
         pre_tokenizer = PreTokenizer.read(document.get("pre_tokenizer"))
         encoder = TextEncoder(implementation, {i: name for name, i in vocab.items()}, normalizer, pre_tokenizer)
@@ -74,15 +83,10 @@ class Pipeline:
         lengths = converted(document, _Lengths)
         return Pipeline(document, encoder, added, decoder, processor, lengths.truncation, lengths.padding)
 
-    @cached_property
-    def with_merges(self) -> dict[str, Any]:
-        """Return `document` with its merges."""
-        return self.document if self.content is None else parse_document(self.content)
-
     @property
     def written(self) -> dict[str, Any]:
         """Return the content of an equivalent tokenizer.json."""
-        return self.with_merges | {
+        return self.document | {
             "truncation": msgspec.to_builtins(self.truncation),
             "padding": msgspec.to_builtins(self.padding),
             "added_tokens": self.added.document,
@@ -146,61 +150,32 @@ class Pipeline:
 
 def read_file(content: bytes, path: Path, implementation: str) -> Pipeline:
     """Return the pipeline of the content of a tokenizer.json; raise `InvalidFile` naming what is not supported."""
-    parsed: list[Any] = []
-
-    def document() -> dict[str, Any]:
-        parsed.append(parse_document(content))
-        if _is_untrained(parsed[0]):
-            raise OtherDocument(parsed[0])
-        return _without_added(parsed[0])
-
     with naming(path), without_collecting():
-        prepare = registry.get(implementation)
-        try:
-            model = read_content(content, str(path), document)
-        except OtherDocument as other:
-            return read_document(other.document, prepare, str(path))
-        # A model from the cache was parsed strictly before, and the same bytes are valid again.
-        held = parsed.pop() if parsed else _without_merges(content)
-        held["model"].pop("merges", None)
-        return replace(Pipeline.of(prepare(model), held), content=content)
+        content, prepare = checked_content(content), registry.get(implementation)
+        model = read_content(content, str(path), lambda: _of_model(parse_document(content)))
+        return Pipeline.of(prepare(model), content)
 
 
-class _Model(BpeSettings, kw_only=True):
-    vocab: dict[str, int]
+def read_document(document: dict[str, Any], prepare: Callable[[Model], Implementation]) -> Pipeline:
+    """Return the pipeline of a tokenizer.json like `read_file`; raise `InvalidModel`."""
+    content = msgspec.json.encode(document)
+    return Pipeline.of(prepare(read(_of_model(parse_document(content)), "tokenizer.json")), content)
 
 
-_File = msgspec.defstruct("_File", [("model", _Model), *((name, Any, None) for name in PARTS)])
+def _of_model(document: Any) -> dict[str, Any]:
+    """Return the part of a tokenizer.json that its model is read from.
 
-
-def _without_merges(content: bytes) -> dict[str, Any]:
-    file: Any = msgspec.json.decode(content, type=_File)
-    return {**msgspec.structs.asdict(file), "model": msgspec.structs.asdict(file.model)}
-
-
-def _is_untrained(document: Any) -> bool:
-    bpe = document.get("model") if isinstance(document, dict) else None
-    return isinstance(bpe, dict) and bpe.get("vocab") == {}
-
-
-def read_document(document: Any, prepare: Callable[[Model], Implementation], path: str = "tokenizer.json") -> Pipeline:
-    """Return the pipeline of a parsed tokenizer.json; raise `InvalidModel` naming what is not supported."""
-    if _is_untrained(document):  # only the parts are used until it is trained
-        check_kind(document["model"].get("type", "BPE"))
-        prefix = document["model"].get("continuing_subword_prefix")
-        untrained = {"vocab": LETTERS, "merges": list[str](), "continuing_subword_prefix": prefix}
-        part = {**document, "model": untrained, "added_tokens": [], "post_processor": None}
-        return Pipeline.of(prepare(read(part, path)), document)
-    return Pipeline.of(prepare(read(_without_added(document), path)), document)
-
-
-def _without_added(document: Any) -> dict[str, Any]:
-    """Return a tokenizer.json without the added tokens outside the vocabulary: they are found here, not by the model,
-    which only needs to know which entries of its vocabulary they are."""
+    It has no added tokens outside the vocabulary: they are found here, not by the model, which only needs to know which
+    entries of its vocabulary they are. Before training only the parts are used, so that any vocabulary will do.
+    """
     bpe = document.get("model") if isinstance(document, dict) else None
     if not isinstance(bpe, dict):
         raise InvalidModel("model: an object is expected; this is not a tokenizer.json")
     check_kind(bpe.get("type", "BPE"))
+    if bpe.get("vocab") == {}:
+        prefix = bpe.get("continuing_subword_prefix")
+        untrained = {"vocab": LETTERS, "merges": list[str](), "continuing_subword_prefix": prefix}
+        return {**document, "model": untrained, "added_tokens": [], "post_processor": None}
     read_decoder(document.get("decoder"))  # refuses what a model would warn of
     vocab = check_ids(bpe.get("vocab"), "model.vocab")
     added, _ = AddedTokens(vocab).with_(read_entries(document.get("added_tokens")))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +42,7 @@ class Tokenizer(Configured):
         Raise `Unsupported` if tokenizer.json cannot hold its model, and `InvalidModel` for a model of another kind.
         """
         if isinstance(model, Implementation):
-            self.pipeline = Pipeline.of(model, json.loads(write_compact(model.model)))
+            self.pipeline = Pipeline.of(model, write_compact(model.model))
             return
         given = given_document("model", "a tokenizer of the suite, or a models.BPE", "get_trainer", model)
         if given is None:
@@ -234,5 +233,5 @@ class Tokenizer(Configured):
 
 
 def _restored(implementation: Implementation, content: str, encode_special_tokens: bool) -> Tokenizer:
-    pipeline = Pipeline.of(implementation, json.loads(content))
+    pipeline = Pipeline.of(implementation, content.encode())
     return Tokenizer._of(replace(pipeline, encode_special_tokens=encode_special_tokens))

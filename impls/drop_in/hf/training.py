@@ -53,7 +53,7 @@ def learned(pipeline: Pipeline, texts: Iterable[str], trainer: Any) -> dict[str,
     spec = _spec(settings, names, by_bytes)
     model = registry.learn(pipeline.encoder.implementation.name, pieces, spec)
     added = [{"id": k, **token.__getstate__()} for k, token in enumerate(special)]
-    return {"model": pipeline.with_merges["model"] | _vocabulary(model, names), "added_tokens": added}
+    return {"model": pipeline.document["model"] | _vocabulary(model, names), "added_tokens": added}
 
 
 def _settings(trainer: Any) -> _Settings:

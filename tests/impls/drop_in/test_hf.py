@@ -105,7 +105,6 @@ def test_a_file_that_was_read_before_is_the_same(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(parse_cache, "LEAST_BYTES", 0)
     content = json.dumps(a_file("bytes", added_tokens=added("bytes"), post_processor=BYTE_LEVEL))
     first, again = (hf.Tokenizer.from_str(content, implementation="priority") for _ in range(2))
-    assert first.pipeline.content == again.pipeline.content == content.encode()
     assert again.to_str() == first.to_str()
     assert again.model == first.model
     again.normalizer = first.normalizer = tokenizers.normalizers.Lowercase()
