@@ -6,7 +6,7 @@ three bytes on. Its threads are Rayon's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import ClassVar
 
 from impls.core.errors import Unsupported
@@ -33,18 +33,6 @@ class Bpeasy(Peer):
         if spec.max_token_bytes == 1:
             raise Unsupported(cls.name, "TrainingSpec.max_token_bytes: it trains with at least 2, not with 1")
         limit = _NO_LIMIT if spec.max_token_bytes is None else spec.max_token_bytes + 1
-        errors: list[Exception] = []
-        read = _noting(checked_texts(texts, spec), errors)
-        ranks = bpeasy.train_bpe(read, one_pattern(cls.name, spec), limit, len(base) + n_merges)
-        if errors:
-            raise errors[0]
+        given = list(checked_texts(texts, spec))  # of an iterator it would treat an exception as the end
+        ranks = bpeasy.train_bpe(iter(given), one_pattern(cls.name, spec), limit, len(base) + n_merges)
         return model_of_ranks(cls.name, spec, base, ranks)
-
-
-def _noting(texts: Iterator[str], errors: list[Exception]) -> Iterator[str]:
-    """Yield `texts`, and record their exceptions: the library treats an exception as the end."""
-    try:
-        yield from texts
-    except Exception as error:
-        errors.append(error)
-        raise
