@@ -12,10 +12,12 @@ import msgspec
 
 from impls import registry
 from impls.core.arguments import wrong_type
-from impls.core.errors import InvalidFile, Unsupported
+from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.specification import TrainingSpec
+from impls.core.text.blocks import documents_of
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, to_printable
+from impls.core.text.files import TextFile
 from impls.core.text.patterns import WHOLE_TEXT
 from impls.drop_in.hf.added_tokens import AddedToken
 from impls.drop_in.hf.arguments import encodable, items
@@ -120,9 +122,6 @@ def given_texts(iterator: Any) -> Iterator[str]:
 def lines_of(files: Any) -> Iterator[str]:
     """Yield the lines of files, with their line ends, as the library reads them; raise `InvalidFile`."""
     for path in items("files", files):
-        try:
-            with Path(path).open(encoding="utf-8", newline="\n") as lines:
-                yield from lines
-        except (OSError, UnicodeDecodeError) as error:
-            problem = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror or str(error)
-            raise InvalidFile(str(path), problem) from None
+        file = TextFile(Path(path), "lines")
+        for offset, lines in file.lines():
+            yield from documents_of(file.decoded(offset, b"".join(lines)), file.documents)
