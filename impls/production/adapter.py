@@ -73,7 +73,7 @@ class Adapter(Tokenizer):
             try:
                 return call(*arguments, **options)
             except BaseException as error:
-                raise failure(self.name, self.model, error) from None
+                raise failure(self.name, self.model.pattern, error) from None
 
         return guarded
 

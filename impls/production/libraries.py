@@ -9,7 +9,7 @@ quadratic. Named patterns are trusted.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 
@@ -40,12 +40,12 @@ def is_panic(error: BaseException) -> bool:
     return type(error).__name__ == "PanicException"
 
 
-def failure(implementation: str, model: Model, error: BaseException) -> BaseException:
+def failure(implementation: str, stages: Sequence[str], error: BaseException) -> BaseException:
     """Return a `LibraryFailed` for a panic or a plain error, and any other error unchanged."""
     if not is_panic(error) and type(error) not in _PLAIN:
         return error
     how = "the library panicked" if is_panic(error) else "the library failed"
-    pattern = " then ".join(map(repr, model.pattern)) or "none"
+    pattern = " then ".join(map(repr, stages)) or "none"
     shown = pattern if len(pattern) <= _LONGEST_PATTERN else pattern[:_LONGEST_PATTERN] + "..."
     return LibraryFailed(implementation, f"{how}: {first_line(error)}; the pattern is {shown}", is_panic(error))
 

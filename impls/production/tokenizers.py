@@ -19,7 +19,7 @@ import tokenizers
 from tokenizers import pre_tokenizers, trainers
 
 from impls.core.arguments import check_text
-from impls.core.errors import InvalidPattern, LibraryFailed, UnknownSymbol, Unsupported
+from impls.core.errors import InvalidPattern, UnknownSymbol, Unsupported
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
 from impls.core.text.patterns import resolve
@@ -28,7 +28,7 @@ from impls.formats.tokenizer_json.writer import write_compact
 from impls.interface import TrainingSpec
 from impls.operations import pieces
 from impls.production.adapter import Adapter, Calls, Lists
-from impls.production.libraries import check_stages, environment, first_line, is_panic
+from impls.production.libraries import check_stages, environment, failure, is_panic
 from impls.production.training import base_and_budget, checked_texts, files_of_lines, model_of_merges
 
 _PARALLELISM = "TOKENIZERS_PARALLELISM"
@@ -126,8 +126,7 @@ class HuggingFace(Adapter):
         except BaseException as error:
             if not is_panic(error):
                 raise
-            problem = f"the library panicked: {first_line(error)}; {spec.pattern=}"
-            raise LibraryFailed(cls.name, problem, panicked=True) from None
+            raise failure(cls.name, stages, error) from None
         merges = json.loads(tokenizer.to_str())["model"]["merges"]
         pairs = [(from_printable(left), from_printable(right)) for left, right in merges]
         return model_of_merges(cls.name, spec, base, pairs)
