@@ -68,12 +68,13 @@ class Adapter(Tokenizer):
 
     def _guarded(self, call: Callable[P, T]) -> Callable[P, T]:
         """Return `call` with panics and plain errors of the library as `LibraryFailed`, which names the pattern."""
+        name, stages = self.name, self.model.pattern  # without `self`, which would hold itself
 
         def guarded(*arguments: P.args, **options: P.kwargs) -> T:
             try:
                 return call(*arguments, **options)
             except BaseException as error:
-                raise failure(self.name, self.model.pattern, error) from None
+                raise failure(name, stages, error) from None
 
         return guarded
 

@@ -52,10 +52,11 @@ class HuggingFace(Adapter):
 
     def _load(self, model: Model) -> Calls:
         self._tokenizer = tokenizer = _tokenizer(model if self.normalizes else _for_written_texts(model))
-        may_be_unknown = model.alphabet == "chars" and not (model.sentencepiece and model.sentencepiece.spells_all)
-        if may_be_unknown and model.unknown is None and model.sentencepiece and model.sentencepiece.byte_ids:
+        rules = model.sentencepiece
+        drops = model.alphabet == "chars" and model.unknown is None and not (rules and rules.spells_all)
+        if drops and rules and rules.byte_ids:
             raise Unsupported(self.name, "it drops characters with bytes that have no token; there is no unknown token")
-        self._alphabet = {token.decode() for token in model.id_by_token} if may_be_unknown else None
+        self._alphabet = {token.decode() for token in model.id_by_token} if drops else None
         # The library would decode such a special token as printable bytes.
         printed = any(not text.isascii() and CHARACTER_TO_BYTE.keys() >= set(text) for text in model.whole_token_ids)
         decodes_alike = model.alphabet == "bytes" and not printed and not _found_late(model)
@@ -87,7 +88,7 @@ class HuggingFace(Adapter):
         texts."""
         if type(text) is not str:
             check_text(text)
-        if self._alphabet is None or self.model.unknown is not None:
+        if self._alphabet is None:
             return
         if self.model.end_of_word is not None:
             pieces.encode(self.model, text, self.model.symbols)
