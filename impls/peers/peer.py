@@ -45,7 +45,7 @@ class Peer(Adapter):
     def _load(self, model: Model) -> Calls:
         raise Unsupported(self.name, f"{self.no_encoder}; it trains only")
 
-    def _decoded(self, decode: Callable[[list[int]], T | None] | None, ids: list[int]) -> T | None:
+    def _decoded(self, decode: Callable[[list[int]], T], ids: list[int]) -> T | None:
         """Return None for a model whose texts the library normalises: it decodes them by rules of its own."""
         return None if self.normalizes else super()._decoded(decode, ids)
 

@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from impls.core.arguments import id_list
 from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.operations import batches, pieces
+from impls.operations import batches, decoding, pieces
 from impls.production.libraries import failure, is_panic, loading
 
 Lists = list[list[int]]
 Ragged = tuple[np.ndarray, np.ndarray]
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -66,13 +65,14 @@ class Adapter(Tokenizer):
         """Return the calls of the library's tokenizer over `model`; raise `Unsupported` for one it cannot run."""
         raise NotImplementedError
 
-    def _guarded(self, call: Callable[P, T]) -> Callable[P, T]:
-        """Return `call` with panics and plain errors of the library as `LibraryFailed`, which names the pattern."""
+    def _guarded(self, call: Callable[..., T]) -> Callable[..., T]:
+        """Return `call`, of a text or of texts and a number of threads, with panics and plain errors of the library as
+        `LibraryFailed`, which names the pattern."""
         name, stages = self.name, self.model.pattern  # without `self`, which would hold itself
 
-        def guarded(*arguments: P.args, **options: P.kwargs) -> T:
+        def guarded(given: Any, *threads: int) -> T:
             try:
-                return call(*arguments, **options)
+                return call(given, *threads) if threads else call(given)
             except BaseException as error:
                 raise failure(name, stages, error) from None
 
@@ -117,18 +117,20 @@ class Adapter(Tokenizer):
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids, by the library if it knows all of them."""
         ids = id_list(ids)
-        data = self._decoded(self._calls.decode_bytes, ids)
-        return super().decode_bytes(ids) if data is None else data
+        data = None if self._calls.decode_bytes is None else self._decoded(self._calls.decode_bytes, ids)
+        return decoding.decode_bytes(self.model, ids) if data is None else data
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Return the text of the ids, by the library if it knows all of them and they are valid UTF-8."""
-        ids = id_list(ids)
-        text = self._decoded(self._calls.decode, ids) if errors == "replace" else None
-        return super().decode(ids, errors) if text is None or "\ufffd" in text else text
+        if self._calls.decode is not None and errors == "replace":
+            text = self._decoded(self._calls.decode, ids := id_list(ids))
+            if text is not None and "\ufffd" not in text:
+                return text
+        return decoding.decode(self.model, ids, errors, self.decode_bytes)
 
-    def _decoded(self, decode: Callable[[list[int]], T] | None, ids: list[int]) -> T | None:
-        """Return what the library makes of `ids`; None if it has no such call, or does not know all of them."""
-        if decode is None or (self._calls.skips_unknown and not self._are_tokens(ids)):
+    def _decoded(self, decode: Callable[[list[int]], T], ids: list[int]) -> T | None:
+        """Return what the library makes of `ids`; None if it does not know all of them."""
+        if self._calls.skips_unknown and not self._are_tokens(ids):
             return None
         try:
             return decode(ids)

@@ -33,13 +33,12 @@ from impls.formats.vocabulary import check_ids
 from impls.interface import Tokenizer as Implementation
 from impls.operations.stream_rules import StreamRules, rules_of_decoder
 
-PARTS = ("added_tokens", "truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+PARTS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
 """The fields of a tokenizer.json beside the model."""
 
 
-_File: Any = msgspec.defstruct(
-    "_File", [("model", dict[str, msgspec.Raw]), ("version", Any, "1.0"), *((name, Any, None) for name in PARTS)]
-)
+_FIELDS = [("version", Any, "1.0"), *((name, Any, None) for name in PARTS), ("model", dict[str, msgspec.Raw])]
+_File: Any = msgspec.defstruct("_File", _FIELDS, kw_only=True)
 
 
 class _Lengths(msgspec.Struct):

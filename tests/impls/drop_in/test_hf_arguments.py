@@ -93,7 +93,7 @@ def test_where_the_library_panics_there_is_an_exception_or_an_answer() -> None:
     strip = tokenizers.decoders.Strip(" ", 0, 2)
     assert panics(lambda: strip.decode([" "]))
     decoder = {"type": "Strip", "content": " ", "start": 0, "stop": 2}
-    assert both(a_file("chars", decoder=decoder))[0].decoder.decode([" ", "a  "]) == "a"  # type: ignore[union-attr]
+    assert both(a_file("chars", decoder=decoder))[0].decoder.decode([" ", "a  "]) == "a"
 
 
 def test_a_limit_below_the_tokens_added_is_none() -> None:
