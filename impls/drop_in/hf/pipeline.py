@@ -85,7 +85,9 @@ class Pipeline:
     @property
     def written(self) -> dict[str, Any]:
         """Return the content of an equivalent tokenizer.json."""
+        model = self.document["model"]
         return self.document | {
+            "model": model | {"merges": msgspec.json.decode(model.get("merges", b"[]"))},
             "truncation": msgspec.to_builtins(self.truncation),
             "padding": msgspec.to_builtins(self.padding),
             "added_tokens": self.added.document,
