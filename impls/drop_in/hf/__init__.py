@@ -12,12 +12,17 @@ Not provided; each raises an error that names it:
 * Setting `model` or one of its settings, and its methods. Changing a part in place (`pre_tokenizer.split = False`) and
   the items of one (`normalizer[0]`): a part is set as a whole. Parts that are Python code: a tokenizer is what a
   tokenizer.json can hold.
-* `continuing_subword_prefix`. In training, what `training.py` refuses: affixes, a limit of the alphabet, trainers other
-  than `BpeTrainer`. No merge makes the text of a special token.
+* `continuing_subword_prefix`. In training, what `training.py` refuses: affixes, a limit of the alphabet, for a model
+  over bytes an alphabet without all 256, for one over characters `max_token_length`, tokens added before training,
+  trainers other than `BpeTrainer`. No merge makes the text of a special token.
 * WordPiece, WordLevel, Unigram: this is a suite of byte pair encoding. Dropout: a warning says that it is left out.
 * The normalizers `BertNormalizer` and `ByteLevel`, the pre-tokenizers `UnicodeScripts` and `FixedLength`, the decoders
   `CTC` and `WordPiece`: they belong to other models. A `Metaspace` with another mark than `▁`, or after another step;
   whatever else the reader of a tokenizer.json refuses.
+* Names of the hub without an owner: `from_pretrained("openai-community/gpt2")`, not `from_pretrained("gpt2")`.
+* What the library itself does only with its own classes, where it raises the error: a `ParityBpeTrainer` trains its own
+  `Tokenizer`, and `special_tokens` of a trainer are its own `AddedToken`. A part is no instance of its classes:
+  `isinstance(tokenizer.model, models.BPE)` is False.
 * The `async_` calls and `Encoding.words`, for which there is another way. `not_provided.py` lists every name, and
   README.md beside this folder what each class provides.
 
@@ -26,7 +31,8 @@ leaves no room, tokens that overlap), an ordinary exception is raised, or the te
 token raises `UnknownSymbol`; the library drops it. Unknown options are ignored with a warning, not a line on standard
 output. Of several added tokens with the same normal form the first is found; the library finds any of them. One whose
 normal form is empty is not found; the library finds it between all characters. A `DecodeStream` is never late and
-repeats nothing.
+repeats nothing. `TOKENIZERS_PARALLELISM` is not read: batches are encoded on one thread, so that a forked process never
+waits for another's.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def _settings(trainer: Any) -> _Settings:
         raise wrong_type("trainer", "a BpeTrainer of the library", trainer)
     ((kind, fields),) = msgspec.json.decode(state).items()
     if kind != "BpeTrainer":
-        raise Unsupported("train", f"{kind} does not train byte pair encoding; BpeTrainer does")
+        raise Unsupported("train", f"{kind} is not followed; give a BpeTrainer")
     settings = msgspec.convert(fields, _Settings)
     for name in ("limit_alphabet", "continuing_subword_prefix", "end_of_word_suffix"):
         if (value := getattr(settings, name)) is not None:
