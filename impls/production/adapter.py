@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from impls.production.libraries import failure, is_panic, loading
 
 Lists = list[list[int]]
 Ragged = tuple[np.ndarray, np.ndarray]
+A = TypeVar("A")
 T = TypeVar("T")
 
 
@@ -65,14 +66,13 @@ class Adapter(Tokenizer):
         """Return the calls of the library's tokenizer over `model`; raise `Unsupported` for one it cannot run."""
         raise NotImplementedError
 
-    def _guarded(self, call: Callable[..., T]) -> Callable[..., T]:
-        """Return `call`, of a text or of texts and a number of threads, with panics and plain errors of the library as
-        `LibraryFailed`, which names the pattern."""
+    def _guarded(self, call: Callable[[A], T]) -> Callable[[A], T]:
+        """Return `call` with panics and plain errors of the library as `LibraryFailed`, which names the pattern."""
         name, stages = self.name, self.model.pattern  # without `self`, which would hold itself
 
-        def guarded(given: Any, *threads: int) -> T:
+        def guarded(given: A) -> T:
             try:
-                return call(given, *threads) if threads else call(given)
+                return call(given)
             except BaseException as error:
                 raise failure(name, stages, error) from None
 
@@ -117,7 +117,8 @@ class Adapter(Tokenizer):
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids, by the library if it knows all of them."""
         ids = id_list(ids)
-        data = None if self._calls.decode_bytes is None else self._decoded(self._calls.decode_bytes, ids)
+        decode = self._calls.decode_bytes
+        data = None if decode is None else self._decoded(decode, ids)
         return decoding.decode_bytes(self.model, ids) if data is None else data
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:

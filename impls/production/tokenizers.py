@@ -61,20 +61,23 @@ class HuggingFace(Adapter):
         printed = any(not text.isascii() and CHARACTER_TO_BYTE.keys() >= set(text) for text in model.whole_token_ids)
         decodes_alike = model.alphabet == "bytes" and not printed and not _found_late(model)
 
+        encode_batch = partial(tokenizer.encode_batch_fast, add_special_tokens=False)
+        lists = self._guarded(lambda texts: [encoding.ids for encoding in encode_batch(texts)])
+
         def encode(text: str) -> list[int]:
             self._refuse_unknown(text)
-            return tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
+            return lists([text])[0]
 
         def batch(texts: list[str], threads: int) -> Lists:
             """Return the ids of texts; the library uses one thread, or for any other number all cores."""
             for text in texts:
                 self._refuse_unknown(text)
             with environment(_PARALLELISM, "true" if threads > 1 else "false"):
-                return [encoding.ids for encoding in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+                return lists(texts)
 
         return Calls(
-            encode=self._guarded(encode),
-            batch=self._guarded(batch),
+            encode=encode,
+            batch=batch,
             decode=partial(tokenizer.decode, skip_special_tokens=False) if decodes_alike else None,
             skips_unknown=True,
         )
