@@ -56,7 +56,7 @@ class Adapter(Tokenizer):
         with loading(self.name):
             self._calls = self._load(model)
         # Calls of it are timed, so there is nothing of ours between.
-        self.encode_normalized = self._calls.encode  # type: ignore[method-assign]
+        self.encode_normalized = self._calls.encode  # type: ignore[assignment, method-assign]
 
     def _takes_original_texts(self, model: Model) -> bool:
         """Return whether the library gets texts as they are, and normalises them itself."""

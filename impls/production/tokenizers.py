@@ -10,7 +10,7 @@ the library writes the marks for white space where it does so as SentencePiece d
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -62,6 +62,7 @@ class HuggingFace(Adapter):
         decodes_alike = model.alphabet == "bytes" and not printed and not _found_late(model)
 
         encode_batch = partial(tokenizer.encode_batch_fast, add_special_tokens=False)
+        lists: Callable[[list[str]], Lists]
         lists = self._guarded(lambda texts: [encoding.ids for encoding in encode_batch(texts)])
 
         def encode(text: str) -> list[int]:

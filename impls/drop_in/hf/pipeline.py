@@ -37,8 +37,8 @@ PARTS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
 """The fields of a tokenizer.json beside the model."""
 
 
-_FIELDS = [("version", Any, "1.0"), *((name, Any, None) for name in PARTS), ("model", dict[str, msgspec.Raw])]
-_File: Any = msgspec.defstruct("_File", _FIELDS, kw_only=True)
+_FIELDS: list[Any] = [("version", Any, "1.0"), *((name, Any, None) for name in PARTS)]
+_File: Any = msgspec.defstruct("_File", [*_FIELDS, ("model", dict[str, msgspec.Raw])], kw_only=True)
 
 
 class _Lengths(msgspec.Struct):

@@ -12,7 +12,7 @@ from impls.core.errors import BPEError
 from impls.drop_in.hf.arguments import ignore, one_of
 from impls.drop_in.hf.encoding import DIRECTIONS, Encoding, padding_options
 
-_STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
+_STRATEGIES = ("longest_first", "only_first", "only_second")
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Direction = Literal["Right", "Left"]
 
@@ -36,14 +36,14 @@ class Truncation(msgspec.Struct, frozen=True, kw_only=True):
         return Truncation(
             max_length=unsigned("max_length", max_length),
             stride=unsigned("stride", options.get("stride", 0)),
-            strategy=_STRATEGIES[one_of("strategy", options.get("strategy", "longest_first"), _STRATEGIES)],
-            direction=one_of("direction", options.get("direction", "right"), DIRECTIONS).capitalize(),
+            strategy=_written(one_of("strategy", options.get("strategy", "longest_first"), _STRATEGIES)),
+            direction=_written(one_of("direction", options.get("direction", "right"), DIRECTIONS)),
         )
 
     @property
     def options(self) -> dict[str, Any]:
         """Return the settings with the names that they have in `enable_truncation`."""
-        (strategy,) = (name for name, written in _STRATEGIES.items() if written == self.strategy)
+        (strategy,) = (name for name in _STRATEGIES if _written(name) == self.strategy)
         return msgspec.structs.asdict(self) | {"strategy": strategy, "direction": self.direction.lower()}
 
     def check(self, n_added: int) -> None:
@@ -113,7 +113,7 @@ class Padding(msgspec.Struct, frozen=True, kw_only=True):
         return Padding(
             strategy="BatchLongest" if length is None else Fixed(unsigned("length", length)),
             pad_to_multiple_of=None if multiple is None else unsigned("pad_to_multiple_of", multiple),
-            **checked | {"direction": checked["direction"].capitalize()},
+            **checked | {"direction": _written(checked["direction"])},
         )
 
     @property
@@ -135,3 +135,8 @@ class Padding(msgspec.Struct, frozen=True, kw_only=True):
             length += -length % self.pad_to_multiple_of
         for encoding in encodings:
             encoding.fill(length, self.direction.lower(), self.pad_id, self.pad_type_id, self.pad_token)
+
+
+def _written(name: str) -> Any:
+    """Return a direction or a strategy as in tokenizer.json."""
+    return "".join(map(str.capitalize, name.split("_")))
