@@ -17,6 +17,7 @@ import pytest
 import impls
 from harness.conform.vectors import choice, file
 from harness.conform.vectors.mutants import mutants
+from harness.conform.vectors.rules import NORMALISING, WRITTEN
 from harness.conform.vectors.steps import KINDS, right_steps
 from harness.data import load_model
 from harness.generators.texts import text_of
@@ -87,6 +88,13 @@ def test_every_mutant_dies_or_is_named(model: impls.Model, vectors: file.Vectors
     assert sum(died.values()) > 250
     told_apart = {"special tokens: of two the shorter is recognised", "merges: greedy longest match"}
     assert told_apart.isdisjoint(vectors.head.not_told_apart)
+
+
+def test_every_rule_of_reading_and_writing_changes_some_text_and_takes_all() -> None:
+    marks = ["\u3000", "\ufe0f", "\ufeff", "\uff01", "\ufffe", "\U00010000", "e\u0301", "  ", "\n\n", "\r\n", "\r"]
+    texts = [*map(chr, range(0x2600)), *marks, "a .", "a</w>", "a@@ b", "<0x41>", "ĠA"]
+    for name, change in (NORMALISING | WRITTEN).items():
+        assert [change(text) for text in texts] != texts, name
 
 
 @pytest.mark.parametrize("name", ["tiktoken", "tokenizers", "compiled", "priority"])
