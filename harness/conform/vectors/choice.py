@@ -29,7 +29,6 @@ _MOST_KILLERS = 60
 _N_TRANSITIONS, _N_LISTS, _N_SPELLINGS = 1_500, 200, 600
 _MANY_BYTES, _LONG = 300, 5_000
 _LONGEST_PIECE = 65_537
-_N_WORDS = 30_000
 
 Name = tuple[Kind, str]
 """The kind and the name of a mutant."""
@@ -37,27 +36,30 @@ Name = tuple[Kind, str]
 
 def choose(name: str, model: Model) -> Vectors:
     """Return the vectors of a model. Raises `Unsupported` if its ids are not those of the steps, one after another."""
-    right = right_steps(model)
+    right, tokenizer = right_steps(model), impls.load("compiled", model)
     alike = {key_name: list(_alike(right, key)) for key_name, key in CACHE_KEYS.items()}
-    pool = list(_pool(model, right, chain.from_iterable(chain.from_iterable(alike.values()))))
+    pool = list(_pool(tokenizer, right, chain.from_iterable(chain.from_iterable(alike.values()))))
+    n_first, known = len(pool), {case.text for case in pool}
+    further = (text for text in dict.fromkeys(transitions(model)) if text not in known and not has_surrogate(text))
+    pool += [_case(tokenizer, right, text) for text in further]
     killers: dict[Name, list[int]] = {}
     for mutant in mutants(model, right):
-        asked = (k for k, case in enumerate(pool) if mutant.kind == "merges" or _size(case) <= _LONG)
-        dead_by = (k for k in asked if is_killed(mutant, pool[k]))
-        killers[mutant.kind, mutant.name] = list(islice(dead_by, _MOST_KILLERS))
-    kills: dict[int, list[Name]] = {k: [] for k in _cover(killers, [_size(case) for case in pool])}
+        asked = (k for k in range(n_first) if mutant.kind == "merges" or _size(pool[k]) <= _LONG)
+        dead_by = list(islice((k for k in asked if is_killed(mutant, pool[k])), _MOST_KILLERS))
+        if not dead_by and mutant.kind == "pieces":
+            dead_by = list(islice((k for k in range(n_first, len(pool)) if is_killed(mutant, pool[k])), ENOUGH))
+        killers[mutant.kind, mutant.name] = dead_by
+    chosen = dict.fromkeys(_cover(killers, [_size(case) for case in pool]))
     places = {case.text: k for k, case in enumerate(pool) if not case.allowed_special}
     for key_name, pairs in alike.items():  # a cache of whole texts shows in two of them
         both = [places[text] for text in pairs[0][1:]] if pairs else []
         killers["cache", f"texts are remembered by {key_name}"] = both
-        kills.update((k, []) for k in both if k not in kills)
-    for mutant_name in sorted(killers, key=lambda name: len(killers[name])):  # the hardest to kill first
-        for k in kills.keys() & killers[mutant_name]:
-            kills[k].append(mutant_name)
-    for k, names in kills.items():
-        pool[k].chosen_for(names)
+        chosen |= dict.fromkeys(both)
+    hardest_first = sorted(killers, key=lambda name: len(killers[name]))
+    for k in chosen:
+        pool[k].chosen_for([name for name in hardest_first if k in killers[name]])
     survivors = [": ".join(name) for name, some in killers.items() if not some]
-    return vectors_of(name, model, [pool[k] for k in kills], dict(Counter(kind for kind, _ in killers)), survivors)
+    return vectors_of(name, model, [pool[k] for k in chosen], dict(Counter(kind for kind, _ in killers)), survivors)
 
 
 def is_killed(mutant: Mutant, case: Vector) -> bool:
@@ -82,45 +84,46 @@ def _size(case: Vector) -> int:
 def _cover(killers: dict[Name, list[int]], sizes: Sequence[int]) -> list[int]:
     """Return cases by which each mutant dies often enough, mostly small ones; none of them redundant."""
     needed = {name: ENOUGH if sizes[some[0]] <= _LONG else 1 for name, some in killers.items() if some}
-    n_dead_by: Counter[Name] = Counter()
     kills: dict[int, list[Name]] = {}
     for name, some in killers.items():
         for k in some:
             kills.setdefault(k, []).append(name)
     chosen: dict[int, None] = {}
     for name in sorted(needed, key=lambda name: len(killers[name])):
-        for k in sorted(killers[name], key=lambda k: (150 + 8 * sizes[k]) / len(kills[k])):
-            if n_dead_by[name] >= needed[name]:
-                break
-            if k not in chosen:
-                chosen[k] = None
-                n_dead_by.update(kills[k])
+        cheapest = sorted(killers[name], key=lambda k: (150 + 8 * sizes[k]) / len(kills[k]))
+        n_more = max(0, needed[name] - len(chosen.keys() & cheapest))
+        chosen |= dict.fromkeys([k for k in cheapest if k not in chosen][:n_more])
     for k in sorted(chosen, key=lambda k: -sizes[k]):
-        if all(n_dead_by[name] > needed[name] for name in kills[k]):
+        if all(len(chosen.keys() & killers[name]) > needed[name] for name in kills[k]):
             del chosen[k]
-            n_dead_by.subtract(kills[k])
     return list(chosen)
 
 
 # --- the pool --------------------------------------------------------------------------------------------------
 
 
-def _pool(model: Model, right: Steps, more: Iterator[str]) -> Iterator[Vector]:
+def _case(tokenizer: impls.Tokenizer, right: Steps, text: str, allowed: Sequence[str] = ()) -> Vector:
+    """Return the case of a text. Raises `Unsupported` if the steps do not lead to the same ids and text."""
+    case = Vector(text=text, allowed_special="all" if "all" in allowed else [*allowed], ids=[], decoded="")
+    names = _allowed(right.model, case)
+    case.ids = tokenizer.encode(text, allowed_special=names, disallowed_special=())
+    case.decoded = tokenizer.decode(case.ids)
+    if right.ids(text, names) != case.ids or right.decode(case.ids) != case.decoded:
+        why = f"{expression(text)} is not cut, normalised, split and merged one after another"
+        raise Unsupported("vectors", why)
+    return case
+
+
+def _pool(tokenizer: impls.Tokenizer, right: Steps, more: Iterator[str]) -> Iterator[Vector]:
     """Yield the candidates, small ones first."""
-    tokenizer, names = impls.load("compiled", model), chosen_specials(model)
+    model = tokenizer.model
+    names = chosen_specials(model)
     around = list(texts_around(names)) if names else []
     asked: set[tuple[str, tuple[str, ...]]] = {(text, ()) for text in chain(around, more, _texts(model))}
     asked.update((text, allowed) for text in around for allowed in ((names[0],), ("all",)))
     for text, allowed in sorted(asked, key=lambda question: (len(question[0]), question)):
-        if has_surrogate(text):
-            continue
-        case = Vector(text=text, allowed_special="all" if allowed == ("all",) else [*allowed], ids=[], decoded="")
-        case.ids = tokenizer.encode(text, allowed_special=_allowed(model, case), disallowed_special=())
-        case.decoded = tokenizer.decode(case.ids)
-        if right.ids(text, _allowed(model, case)) != case.ids or right.decode(case.ids) != case.decoded:
-            why = f"{expression(text)} is not cut, normalised, split and merged one after another"
-            raise Unsupported("vectors", why)
-        yield case
+        if not has_surrogate(text):
+            yield _case(tokenizer, right, text, allowed)
     random, some = Random("vectors"), material.RandomIds(model)
     parts = [[i] for i in material.parts_of_characters(model.bytes_by_id())[:256]]
     for ids in [*parts, *(some.draw(random) for _ in range(_N_LISTS))]:
@@ -135,10 +138,10 @@ _BETWEEN = (
 _FRAMES = (
     "*s", "a*t", "a*re", "a*ve b", "A*LL", "x*m", "x*d", "1*1", "12*34", "**", " *a", "* a", "a *", "a *b", "!*!",
     " *!", "a*\n", "\n*\n", "*\n*", "*1", " *1", "* 1", "  *  a", "a* *b", "*aB", "Aa*Aa", " *\n\n", "!*\n/*",
+    "a*the", "a*lless",
 )  # fmt: skip
 """Characters that one class or another may hold, and where they are put."""
 _OF_PLACED = ("*", "a*b1*2 *\n", "*a*", "**", " *", "'*", "a*", "*s", "1*1")
-_N_JOINED = 24
 _LEADS = (*range(0x80, 0x800, 0x40), *range(0x800, 0xD800, 0x1000), *range(0x10000, 0x110000, 0x40000))
 """A code point of each lead byte in UTF-8."""
 
@@ -152,7 +155,7 @@ def _texts(model: Model) -> Iterator[str]:
         some = islice(filter(expression.match, members), 2)
         yield from (frame.replace("*", c) for c in some for frame in _OF_PLACED)
         joined = list(filter(expression.search, odd))  # where a token joins them a wrong cut shows
-        for text in joined[:: 1 + len(joined) // _N_JOINED]:
+        for text in joined[:: 1 + len(joined) // 24]:
             yield from (text, text * 2, f" {text}", f"1{text}a", f"!{text}a", f"{text}a")
     yield from (f"a{chr(code)}" for code in (*range(0x80, 0x100), *_LEADS))
     yield from map(chr, range(0x80))
@@ -181,7 +184,7 @@ _WORDS = (
 
 def _words() -> Iterator[str]:
     """Yield pieces that are alike: short words, and long ones that differ at their ends, in case or in form."""
-    yield from islice(many_pieces(), _N_WORDS)
+    yield from islice(many_pieces(), 30_000)
     letters = "etaoinshrdlu" * 11
     for some in (letters[:n] for n in range(2, 131)):
         half = len(some) // 2

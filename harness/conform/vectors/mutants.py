@@ -56,7 +56,6 @@ def _cached(split: Split, key: Callable[[str], object]) -> Split:
 
 # --- special tokens --------------------------------------------------------------------------------------------
 
-_MOST_LOST = 8
 _FITS: dict[str, Fits] = {
     "not recognised inside words": lambda text, start, end: (
         None if any(map(str.isalnum, text[max(0, start - 1) : start] + text[end : end + 1])) else (start, end)
@@ -76,7 +75,7 @@ def chosen_specials(model: Model) -> list[str]:
     """Return a few special tokens: the shortest, the longest, and those that begin another or are begun by one."""
     names = sorted(model.special_tokens, key=lambda name: (len(name), name))
     nested = [pair for pair in product(names, repeat=2) if pair[0] != pair[1] and pair[1].startswith(pair[0])]
-    return list(dict.fromkeys([*names[:3], *names[-1:], *chain.from_iterable(nested)]))[:_MOST_LOST]
+    return list(dict.fromkeys([*names[:3], *names[-1:], *chain.from_iterable(nested)]))[:8]
 
 
 def _of_specials(model: Model, right: Steps) -> Iterator[tuple[str, Steps]]:

@@ -10,6 +10,8 @@ from zlib import crc32
 
 import regex
 
+from harness.generators.alphabets import CATEGORIES
+
 Change = Callable[[str], str]
 
 
@@ -59,13 +61,12 @@ NORMALISING: dict[str, Change] = {
     "digits are ASCII": lambda text: "".join(str(int(c)) if c.isdecimal() else c for c in text),
 }
 
-_CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn"
 _SCRIPTS = (
     "Arabic Armenian Bengali Bopomofo Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Han Hangul Hebrew "
     "Hiragana Kannada Katakana Khmer Lao Malayalam Mongolian Myanmar Sinhala Tamil Telugu Thai Tibetan Cherokee Deseret"
 )
 PLACED = {
-    **{f"characters of {name}": rf"\p{{{name}}}" for name in _CATEGORIES.split(" ")},
+    **{f"characters of {name}": rf"\p{{{name}}}" for name in (*CATEGORIES, "Cn")},
     **{f"{name} letters": rf"(?V1)[\p{{Script={name}}}&&\p{{L}}]" for name in _SCRIPTS.split(" ")},
     "letters beyond ASCII": r"(?V1)[\p{L}--[\x00-\x7f]]",
     "letters beyond U+00FF": r"(?V1)[\p{L}--[\x00-\xff]]",
