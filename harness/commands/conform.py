@@ -68,12 +68,12 @@ class Conform(Verb):
     def _by_checks(self) -> ConformanceReport:
         from harness.conform.run import choose, run
 
+        checks = choose(self.only)
         limit = f"{self.seconds / 60:.3g} min" if self.seconds >= 60 else f"{self.seconds:.3g} s"
-        with progress(f"checking, at most about {limit}", len(choose(self.only))) as bar:
+        with progress(f"checking, at most about {limit}", len(checks)) as bar:
             return run(
-                self.target or "", self.reference, self.model, library=self.library, only=self.only, seed=self.seed,
-                seconds=self.seconds,
-                done=lambda verdict: bar.advance(1, f"{verdict.check}: {verdict.status}"),
+                self.target or "", self.model, self.library, checks, self.reference, seed=self.seed,
+                seconds=self.seconds, done=lambda verdict: bar.advance(1, f"{verdict.check}: {verdict.status}"),
             )  # fmt: skip
 
     def _by_vectors(self, path: Path) -> ConformanceReport:

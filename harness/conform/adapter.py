@@ -15,6 +15,7 @@ import impls
 from harness.conform.digests import DIGEST, Digests, digests, held, in_a_child, in_time
 from harness.conform.values import faults_of_values, from_threads
 from harness.failures import message_of, status_of
+from harness.targets.spec import NotLoadable
 
 ANY_OPTION = "any_option"
 """Listed among the operations of a target that takes `**kwargs`: it may ignore options it does not know."""
@@ -26,7 +27,7 @@ _OPTIONS = {
 """Operation -> options that are passed if its method names them."""
 _BY_PLACE = ("text", "ids", "texts", "n_tokens", "token")
 """Arguments passed by position; all others are options, passed by name."""
-_OF_BYTES = ("decode_bytes", "token_bytes")
+_OF_BYTES, _BYTES = ("decode_bytes", "token_bytes"), bytes | bytearray | memoryview
 _AS_THEY_ARE = ("decode", "truncate", "fits")
 _METHODS = (
     *("encode", "encode_batch", "encode_array", "count", "pieces", "decode_with_offsets", "encode_with_offsets"),
@@ -35,21 +36,17 @@ _METHODS = (
 )
 """Operations that call the method of the same name."""
 _ALTERNATIVE_NAMES = {"token_bytes": "decode_single_token_bytes"}
-_OF_EVERY_OBJECT = ("encode_each", "timed_encode", "timed_decode", "python_values", "digests", "decoded", "held")
+_OF_EVERY_OBJECT = ("timed_encode", "timed_decode", "python_values", "digests", "decoded", "held")
 _MADE_BY = {"decode_stream": "decoder", "incremental": "incremental"}
 """Operation -> the method of the object that the adapter needs to carry it out."""
 N_THREADS = 8
-
-
-class NotATokenizer(Exception):
-    """An object without `encode` and `decode`."""
 
 
 class ObjectAdapter:
     """One object; `answer` calls it and lets its exceptions through."""
 
     def __init__(self, target: Any, model: impls.Model | None = None) -> None:
-        """Adapt `target`, of ours if it has a model. Raises `NotATokenizer` if it lacks `encode` or `decode`."""
+        """Adapt `target`, of ours if it has a model. Raises `NotLoadable` if it lacks `encode` or `decode`."""
 
         def method(name: str) -> Any:
             return getattr(target, name, None) or getattr(target, _ALTERNATIVE_NAMES.get(name, ""), None)
@@ -57,58 +54,48 @@ class ObjectAdapter:
         for needed in ("encode", "decode"):
             if not callable(method(needed)):
                 kind = target.__name__ if inspect.ismodule(target) else type(target).__name__
-                raise NotATokenizer(
+                raise NotLoadable(
                     f"{kind} has no method {needed}; encode(str) -> list[int] and decode(list[int]) -> str are needed"
                 )
-        self.target, self.model = target, model
+        self.target, self.described_by = target, model or target
         self.methods: dict[str, Callable[..., Any]] = {
             name: call for name in _METHODS if callable(call := method(name))
         }
-        built = {operation for operation, name in _MADE_BY.items() if callable(method(name))}
-        self.own = {*_OF_EVERY_OBJECT, *built, "describe"}
-        self.operations = {*self.methods, *_OF_EVERY_OBJECT, *built, *_options(self.methods)}
+        self.own = {*_OF_EVERY_OBJECT, *(operation for operation, name in _MADE_BY.items() if callable(method(name)))}
 
     def describe(self) -> dict[str, Any]:
         """Describe which operations the object offers."""
         return {
-            "operations": sorted(self.operations),
-            "special_tokens": dict(self.model.special_tokens) if self.model else _special_tokens(self.target),
-            "n_vocab": self.model.vocab_size if self.model else _n_vocab(self.target),
+            "operations": sorted({*self.methods, *self.own, *_options(self.methods)}),
+            "special_tokens": _special_tokens(self.described_by),
+            "n_vocab": _n_vocab(self.described_by),
         }
 
     def answer(self, operation: str, arguments: dict[str, Any]) -> Any:
         """Return the result of an operation as plain values."""
-        if operation in self.own:
+        if operation in self.own or operation == "describe":
             return getattr(self, operation)(**arguments)
         if operation not in self.methods:
             raise LookupError(f"no operation {operation}")
-        by_place = [arguments[name] for name in _BY_PLACE if name in arguments]
-        options = {name: _given(value) for name, value in arguments.items() if name not in _BY_PLACE}
+        by_place = [arguments.pop(name) for name in _BY_PLACE if name in arguments]
+        options = {name: set(value) if isinstance(value, list) else value for name, value in arguments.items()}
         result = self.methods[operation](*by_place, **options)
         if operation in _OF_BYTES:
-            return _as_base64(result)
+            return base64.b64encode(result).decode() if isinstance(result, _BYTES) else {"not": "bytes"}
         return result if operation in _AS_THEY_ARE else _plain(result)
 
     # --- the operations ------------------------------------------------------------------------------------
-
-    def encode_each(self, texts: list[str], seconds_left: float = inf, **options: Any) -> list[Any]:
-        """Return the ids of each text, or its error, for as many texts as fit into the time, at least one."""
-        answers: list[Any] = []
-        for text in in_time(texts, seconds_left):
-            try:
-                answers.append(self.answer("encode", {"text": text, **options}))
-            except BaseException as error:
-                answers.append(failure(error))
-                if answers[-1]["status"] != "error":
-                    break
-        return answers
 
     def digests(self, texts: list[str], calls: list[str], seconds_left: float = inf, where: str = "here") -> Digests:
         """Return digests of these calls; `where`: here, in a forked child, in a new thread.
 
         On `threads`, which start at once, each with another text first: one after the other, all that they give.
         """
-        methods = {name: call if name in (*_OF_BYTES, "decode") else _listing(call) for name, call in self._methods()}
+        special = partial(self.target.encode, allowed_special="all", disallowed_special=())
+        methods: dict[str, Callable[..., Any]] = {
+            name: call if name in (*_OF_BYTES, "decode") else _listing(call)
+            for name, call in (*self.methods.items(), ("special", special))
+        }
 
         def answer(first: int = 0) -> Digests:
             turned = digests(methods, texts[first:] + texts[:first], calls, seconds_left if where == "here" else inf)
@@ -122,11 +109,6 @@ class ObjectAdapter:
         n_threads = N_THREADS if where == "threads" else 1
         parts = from_threads(answer, [k * len(texts) // n_threads for k in range(n_threads)], n_threads)
         return {call: [number for part in parts for number in part[call]] for call in parts[0]}
-
-    def _methods(self) -> list[tuple[str, Callable[..., Any]]]:
-        """Return the methods that digests are made of; `special` encodes with all special tokens allowed."""
-        special = partial(self.target.encode, allowed_special="all", disallowed_special=())
-        return [*self.methods.items(), ("special", special)]
 
     def decoded(self, lists: list[list[int]], call: str = "decode", seconds_left: float = inf) -> list[int | None]:
         """Return the digest of what each list of ids decodes to, for as many as there is time for, at least one."""
@@ -160,31 +142,29 @@ class ObjectAdapter:
         for kind, on, *arguments in steps:
             if kind not in ("append", "replace", "copy"):
                 raise LookupError(f"no step {kind}")
-            made = _member(followed[on], kind)(*arguments)
-            followed += [made] if kind == "copy" else []
+            copied = _member(followed[on], kind)(*arguments)
+            followed += [copied] if kind == "copy" else []
             states.append([_state(each) for each in followed])
         return states
 
     def timed_encode(self, text: str) -> float:
         """Return the processor time in seconds of one call."""
-        return _processor_seconds(self.target.encode, text)
+        start = process_time()
+        self.target.encode(text)
+        return process_time() - start
 
     def timed_decode(self, ids: list[int]) -> float:
         """Return the processor time in seconds of one call."""
-        return _processor_seconds(self.target.decode, ids)
+        start = process_time()
+        self.target.decode(ids)
+        return process_time() - start
 
     def python_values(self, texts: list[str]) -> list[str]:
         """Return what is wrong with the values passed in and out, apart from their equality; see `values`."""
         return faults_of_values(self.target, self.methods, texts)
 
 
-def _processor_seconds(call: Callable[[Any], Any], argument: Any) -> float:
-    start = process_time()
-    call(argument)
-    return process_time() - start
-
-
-def failure(error: BaseException) -> dict[str, str]:
+def failure(error: BaseException) -> dict[str, Any]:
     """Return an error in the form the protocol prescribes."""
     status = status_of(error)
     return {
@@ -192,11 +172,6 @@ def failure(error: BaseException) -> dict[str, str]:
         "message": message_of(error),
         "status": "error" if status == "crash" else status,
     }
-
-
-def _given(value: Any) -> Any:
-    """Return an option as Python expects it: a JSON list becomes a set."""
-    return set(value) if isinstance(value, list) else value
 
 
 # --- results as plain values; those of a wrong kind are left for the other side to reject ------------------------
@@ -221,23 +196,19 @@ def _plain(result: Any) -> Any:
         return result
 
 
-def _listing(call: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *given: _plain(call(*given))
+def _listing(call: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda given: _plain(call(given))
 
 
-def _member(made: Any, name: str) -> Any:
+def _member(owner: Any, name: str) -> Any:
     """Return an attribute of a decoder or of an incremental text. Raises `TypeError` if it has none of that name."""
-    if not hasattr(made, name):
-        raise TypeError(f"{type(made).__name__} has no {name}")
-    return getattr(made, name)
+    if not hasattr(owner, name):
+        raise TypeError(f"{type(owner).__name__} has no {name}")
+    return getattr(owner, name)
 
 
 def _state(followed: Any) -> list[Any]:
     return [getattr(followed, "text", None), _plain(_member(followed, "ids")), _plain(getattr(followed, "n_stable", 0))]
-
-
-def _as_base64(result: Any) -> Any:
-    return base64.b64encode(result).decode() if isinstance(result, bytes | bytearray | memoryview) else {"not": "bytes"}
 
 
 # --- operations and attributes of an object ------------------------------------------------------------------------

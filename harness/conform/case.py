@@ -10,14 +10,15 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate, chain, islice, product
 from typing import Any, TypeVar
 
 from harness.common_prefix import common_prefix_length
-from harness.conform.client import GaveUp, TargetClient
+from harness.conform.client import TargetClient
 from harness.conform.locate import ids_afresh, locate
 from harness.conform.reference import Answer, Reference
-from harness.conform.verdicts import Fault, Incomplete, NothingToCompare, Stage
+from harness.conform.verdicts import Fault, GaveUp, Incomplete, NothingToCompare, Stage
 from harness.conform.wording import answered, expression, has_surrogate
 from harness.generators.texts import prose
 from harness.judge import Encoded, judge
@@ -33,12 +34,8 @@ SHRINK_SECONDS, HISTORY_SECONDS = 10.0, 20.0
 OVERTIME_SECONDS = 30.0
 """How long the search for the smallest input of a fault may take past the end of its check."""
 _NOT_SHRUNK = "; not shrunk further: stopped by the clock"
-_SHRINK_TRIALS = 400
 _LONG = 3_000  # characters
 _WINDOWS, _FILLERS = ((0, 1), (0, 2), (1, 1), (2, 2)), ("x ", "x")
-_MOST_EARLIER_PIECES = 300_000
-_MOST_EARLIER = 5
-_MOST_MET = 4
 _OF_ANOTHER_KIND = ("TypeError", "NotImplementedError", "Unsupported", "unknown operation")
 """Errors of a method that does not exist for this tokenizer, or takes other arguments; any other is a fault."""
 _TIMED, _TIMES = 1_000, 5
@@ -74,9 +71,9 @@ class Case:
         """Return whether the target can encode so many characters in a request; time it if its speed is unknown."""
         if not self.client.characters_per_second:
             for more in range(_TIMES):
-                list(self.client.ids_of_all([prose(_TIMED, self.seed + more)]))
+                self.client.digests([prose(_TIMED, self.seed + more)])
         speed = self.client.characters_per_second
-        return not speed or n_characters / speed < self.client.limits.call_seconds / 2
+        return not speed or n_characters / speed < self.client.session.limits.call_seconds / 2
 
     def can_ask(self, text: str) -> bool:
         """Return whether target and reference are fast enough for a text of this length, among others."""
@@ -100,6 +97,11 @@ class Case:
         if isinstance(answer, Failed) and answer.outcome.ends_process:
             raise Fault("process", f"the first call of {operation} ends in {answer}")
         return str(answer) if isinstance(answer, Failed) and answer.error in _OF_ANOTHER_KIND else ""
+
+    @property
+    def special_names(self) -> list[str]:
+        """Return the model's special tokens, the shortest first."""
+        return sorted(self.reference.model.special_tokens, key=lambda name: (len(name), name))
 
     # --- is an answer wrong? -------------------------------------------------------------------------------
 
@@ -139,7 +141,7 @@ class Case:
         try:
             for wrong in filter(is_wrong, chain(simpler, (given,))):
                 smallest: Any = smallest_text if isinstance(wrong, str) else smallest_sequence
-                budget = Budget(_SHRINK_TRIALS, SHRINK_SECONDS)
+                budget = Budget(400, SHRINK_SECONDS)
                 if is_wrong(smallest(wrong, lambda candidate: bool(candidate) and is_wrong(candidate), budget)):
                     return latest
         except Incomplete:
@@ -184,33 +186,28 @@ class Case:
             return is_wrong(candidate, self.client.ids(candidate))
 
         before = list(self.client.history)
-        for small in list(self.known):
-            if wrong(small) and (fault := self._located(small, is_wrong)):
+        for known in list(self.known):
+            if wrong(known) and (fault := self._located(known, is_wrong)):
                 return fault
         self.client.fresh()
         if not wrong(text):
             return self._of_history(text, answer, before, is_wrong)
         places = self._places(text)
-        text = self._with_filler(text, wrong, places) if len(text) > _LONG else text
-        small = text
-        if len(text) <= _LONG or not any(text.count(filler) > _LONG // 4 for filler in _FILLERS):
-            small = smallest_text(text, wrong, Budget(max_seconds=SHRINK_SECONDS), places)
+        small = self._with_filler(text, wrong, places) if len(text) > _LONG else None
+        if small is None or len(small) <= _LONG:
+            small = smallest_text(small or text, wrong, Budget(max_seconds=SHRINK_SECONDS), places)
         answer = self.client.ids(small)
         before = self.client.history[:-1]
         return self._located(small, is_wrong) or self._of_history(small, answer, before, is_wrong)
 
-    def _with_filler(self, text: str, wrong: Callable[[str], bool], places: Sequence[int]) -> str:
-        """Return the few characters at one of the places in as many plain letters as show the fault, or the text."""
-        for place, (before, after), filler in product(places, _WINDOWS, _FILLERS):
+    def _with_filler(self, text: str, wrong: Callable[[str], bool], places: Sequence[int]) -> str | None:
+        """Return the few characters at one of the places before or after as many plain letters as show the fault."""
+        for place, (before, after), filler, order in product(places, _WINDOWS, _FILLERS, (1, -1)):
             few, most = text[max(0, place - before) : place + after], len(text) // len(filler)
-            for is_first in (True, False):
-
-                def build(n: int, few: str = few, filler: str = filler, is_first: bool = is_first) -> str:
-                    return few + filler * n if is_first else filler * n + few
-
-                if few and wrong(build(most)):
-                    return build(least(most, lambda n, build=build: wrong(build(n))))  # type: ignore[misc]
-        return text
+            build = partial(_joined, few, filler, order)
+            if few and wrong(build(most)):
+                return build(least(most, lambda n, build=build: wrong(build(n))))  # type: ignore[misc]
+        return None
 
     def _located(self, text: str, is_wrong: Judge) -> Fault | None:
         """Locate the fault on `text` in a fresh process; None if it is answered rightly there."""
@@ -252,10 +249,10 @@ class Case:
         def spoil(earlier: list[str]) -> bool:
             """Return whether `text` is answered wrongly in a fresh process that has encoded `earlier`."""
             self.client.fresh()
-            list(self.client.ids_of_all(earlier))
+            self.client.digests(earlier)
             return is_wrong(text, self.client.ids(text))
 
-        met = [before[:k] for k, earlier in enumerate(before) if k and earlier == text][:_MOST_MET]
+        met = [before[:k] for k, earlier in enumerate(before) if k and earlier == text][:4]
         spoiled = next(filter(spoil, (before, *met)), [])
         if not spoiled:
             reason = f"was answered differently after {len(before):,} texts, which cannot be reproduced"
@@ -265,21 +262,15 @@ class Case:
             if is_wrong(piece, answer):
                 text, wrong = piece, answer
                 break
-        for earlier in self._with_ids(spoiled, wrong):
+        pieces = dict.fromkeys(piece for earlier in spoiled for piece in self.reference.pieces(earlier))
+        with_its_ids = [piece for piece in islice(pieces, 300_000) if self.reference.ids(piece) == wrong]
+        for earlier in sorted(with_its_ids, key=len)[:5]:
             if spoil([earlier]):
                 return self._of_pair(earlier, text, wrong, is_wrong)
         most = least(len(spoiled), lambda n: time.monotonic() < deadline and spoil(spoiled[:n]))
         if spoil(spoiled[most - 1 : most]):
             return self._of_pair(spoiled[most - 1], text, wrong, is_wrong)
         return self._fault("determinism", f"right in a fresh process, wrong after {most:,} other texts", text, wrong)
-
-    def _with_ids(self, texts: Sequence[str], ids: Answer) -> list[str]:
-        """Return pieces of `texts` whose correct ids are `ids`, the shortest first."""
-        if isinstance(ids, Failed):
-            return []
-        pieces = dict.fromkeys(piece for text in texts for piece in self.reference.pieces(text))
-        alike = [piece for piece in islice(pieces, _MOST_EARLIER_PIECES) if self.reference.ids(piece) == ids]
-        return sorted(alike, key=len)[:_MOST_EARLIER]
 
     def _of_pair(self, earlier: str, text: str, wrong: Answer, is_wrong: Judge) -> Fault:
         joined = earlier + text
@@ -291,3 +282,7 @@ class Case:
                 return self._fault("cache", reason, joined, answer)
         reason = f"right in a fresh process, wrong after {expression(earlier)}"
         return self._fault("cache", reason, text, wrong, after=(earlier,))
+
+
+def _joined(few: str, filler: str, order: int, n: int) -> str:
+    return "".join((few, filler * n)[::order])

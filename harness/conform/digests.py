@@ -19,7 +19,6 @@ from zlib import crc32
 Digests = dict[str, list[int | None]]
 """Call -> a number for each text; None where the call raised an error."""
 Methods = Mapping[str, Callable[..., Any]]
-Errors = type[Exception]
 CALLS = ("encode", "decode", "decode_bytes", "count", "encode_array", "encode_batch")
 """Calls whose answers follow from the ids of a text."""
 
@@ -47,34 +46,27 @@ def in_time(items: Iterable[T], seconds: float) -> Iterator[T]:
 
 
 def digests(
-    methods: Methods, texts: Sequence[str], calls: Sequence[str], seconds: float = inf, errors: Errors = Exception
-) -> Digests:
+    methods: Methods, texts: Sequence[str], calls: Sequence[str], seconds: float = inf,
+    error: type[Exception] = Exception,
+) -> Digests:  # fmt: skip
     """Return the digests of these calls for as many texts as there is time for, at least one.
 
-    `methods` give lists of ids, texts and bytes; a call is without an answer where its method raises one of `errors`.
+    `methods` give lists of ids, texts and bytes; a call is without an answer where its method raises an `error`.
     """
     answers: Digests = {call: [] for call in ("encode", *calls)}
-
-    def digest(call: str, given: Any) -> int | None:
-        try:
-            return DIGEST[call](methods[call](given))
-        except errors:
-            return None
-
     for text in in_time(texts, seconds):
-        try:
-            ids = methods["encode"](text)
-            answers["encode"].append(of_ids(ids))
-        except errors:
-            ids = None
-            answers["encode"].append(None)
-        for call in calls:
-            if call in OF_IDS:
-                answers[call].append(None if ids is None else digest(call, ids))
-            elif call not in ("encode", "encode_batch"):
-                answers[call].append(digest(call, text))
+        ids = None
+        for call in answers:
+            if call == "encode_batch":
+                continue
+            try:
+                answer = None if call in OF_IDS and ids is None else methods[call](ids if call in OF_IDS else text)
+                answers[call].append(None if answer is None else DIGEST[call](answer))
+                ids = answer if call == "encode" else ids
+            except error:
+                answers[call].append(None)
     if "encode_batch" in calls:
-        answers["encode_batch"] = _of_batch(methods["encode_batch"], texts[: len(answers["encode"])], errors)
+        answers["encode_batch"] = _of_batch(methods["encode_batch"], texts[: len(answers["encode"])], error)
     return answers
 
 
@@ -96,16 +88,16 @@ DIGEST: dict[str, Callable[[Any], int]] = {
 OF_IDS = ("decode", "decode_bytes")
 
 
-def _of_batch(encode_batch: Callable[..., Any], texts: Sequence[str], errors: Errors) -> list[int | None]:
+def _of_batch(encode_batch: Callable[..., Any], texts: Sequence[str], error: type[Exception]) -> list[int | None]:
     """Return the digests of a batch; where it fails as a whole, those of its halves."""
     try:
         lists = encode_batch(list(texts))
         if len(lists) == len(texts):
             return [of_ids(ids) for ids in lists]
-    except errors:
+    except error:
         if len(texts) > 1:
             half = len(texts) // 2
-            return [*_of_batch(encode_batch, texts[:half], errors), *_of_batch(encode_batch, texts[half:], errors)]
+            return [*_of_batch(encode_batch, texts[:half], error), *_of_batch(encode_batch, texts[half:], error)]
     return [None] * len(texts)
 
 

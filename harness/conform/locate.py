@@ -40,9 +40,8 @@ def locate(text: str, got: Answer, client: TargetClient, reference: Reference) -
     if isinstance(got, Failed):
         if got.outcome in (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
             return "resources", str(got)
-        return (
-            ("process", f"its process ends: {got}") if got.outcome.ends_process else ("refusal", f"refuses it: {got}")
-        )
+        ends = got.outcome.ends_process
+        return ("process", f"its process ends: {got}") if ends else ("refusal", f"refuses it: {got}")
     pieces = reference.pieces(text)
     if _confuses_pieces(pieces, got, client, reference):
         return "cache", "each piece alone is right; together one gets the ids of another"
@@ -103,10 +102,8 @@ def _locate_in_long_text(
         if lost > _MOST_DROPPED and (given.startswith(data) or given.endswith(data)):
             return "pieces", f"{lost:,} of {len(given):,} bytes are left out"
         if back.count("\ufffd") > text.count("\ufffd"):
-            return (
-                "pieces",
-                f"in so long a text a character is cut, at byte {common_prefix_length(given, data):,}",
-            )
+            at = common_prefix_length(given, data)
+            return "pieces", f"in so long a text a character is cut, at byte {at:,}"
         change = rewriting(repair_surrogates(text), back)
         return "normalisation", f"in a text of this length the target {change.what if change else 'loses bytes'}"
     if (cut := _cut_by_a_wrapper(text, got, reference)) is not None:

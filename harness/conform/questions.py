@@ -6,7 +6,8 @@ of the pattern's automaton, a length) is in some text; tests check that, so a ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice, product
 from random import Random
 from string import ascii_lowercase
@@ -168,7 +169,6 @@ N_PIECES = 1_000_000
 _N_ALONE, _WORDS_A_TEXT = 200_000, 64
 _LENGTHS_IN_TURN = (1, 2, 17, 300, 5_000, 70_000)
 _LENGTHS_ALIKE = (20, 40, 90, 300, 1_000, 5_000, 70_000)
-_TIMES = 5
 
 
 def many_pieces(n_pieces: int = N_PIECES) -> Iterator[str]:
@@ -185,7 +185,7 @@ def many_pieces(n_pieces: int = N_PIECES) -> Iterator[str]:
 
 def in_turn(seed: int = 0) -> Iterator[str]:
     """Yield two texts several times each, then texts of every length, right after a text of each length."""
-    yield from (word for word in ("hello world", "the end") for _ in range(_TIMES))
+    yield from (word for word in ("hello world", "the end") for _ in range(5))
     text, starts = prose(100_000, seed + 7), Random(f"lengths:{seed}")
     for both in product(_LENGTHS_IN_TURN, repeat=2):
         for length in both:
@@ -223,16 +223,13 @@ _UNITS = (
 def costly() -> dict[str, Callable[[int, int], str]]:
     """Map a family to a function of (size, number) that gives a new text of it for each number."""
     families: dict[str, Callable[[int, int], str]] = {"words": lambda size, number: prose(size, 50 + number)}
-    for name, letters in _ALPHABETS.items():
-        families[f"random {name}"] = _random_text(letters)
-    for unit in _UNITS:
-        families[f"runs of {unit!a}"] = _run(unit)
-    return families
+    families |= {f"random {name}": partial(_random_text, letters) for name, letters in _ALPHABETS.items()}
+    return families | {f"runs of {unit!a}": partial(_run, unit) for unit in _UNITS}
 
 
-def _random_text(letters: Sequence[str]) -> Callable[[int, int], str]:
-    return lambda size, number: "".join(Random(f"{letters}:{size}:{number}").choices(letters, k=size))
+def _random_text(letters: str, size: int, number: int) -> str:
+    return "".join(Random(f"{letters}:{size}:{number}").choices(letters, k=size))
 
 
-def _run(unit: str) -> Callable[[int, int], str]:
-    return lambda size, number: (unit * size)[: size - 3 * number]
+def _run(unit: str, size: int, number: int) -> str:
+    return (unit * size)[: size - 3 * number]

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import impls
@@ -46,15 +46,10 @@ class Reference:
                 self._known[text] = known
         return known
 
-    def encode(
-        self, text: str, allowed_special: Sequence[str] | str = (), disallowed_special: Sequence[str] | str = ()
-    ) -> Answer:
-        """Return its ids of `text` by the rules for special tokens."""
-        encode = self.tokenizer.encode
+    def encode(self, text: str, **rule: Any) -> Answer:
+        """Return its ids of `text` by the rule for special tokens, which are ordinary text without one."""
         with _silent() if len(text) > _LONGEST_REMEMBERED else nullcontext():
-            return _or_failed(
-                lambda: encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
-            )
+            return _or_failed(partial(self.tokenizer.encode, text, **{"disallowed_special": (), **rule}))
 
     def digests(self, texts: Sequence[str], calls: Sequence[str]) -> Digests:
         """Return the digests that right answers to these calls have."""
@@ -73,9 +68,9 @@ class Reference:
         """Return the right answer to a call on a text or ids that follows from `encode` and `decode`."""
         if operation == "pieces":
             return self.pieces(given)
-        if operation == "encode_array" or (operation == "count" and not options):
+        if operation in ("encode_array", "count") and not options:
             ids = self.ids(given)
-            return ids if operation == "encode_array" or isinstance(ids, Failed) else len(ids)
+            return len(ids) if operation == "count" and isinstance(ids, list) else ids
         if operation == "encode_with_offsets":
             answer = _or_failed(lambda: self.tokenizer.encode_with_offsets(given, disallowed_special=()))
             return answer if isinstance(answer, Failed) else (answer[0], list(map(tuple, answer[1].tolist())))

@@ -12,33 +12,24 @@ from impls.core.errors import plural
 
 _MARKS = {"passed": "✓", "same as reference": "✓", "failed": "✗"}
 _MARKS |= dict.fromkeys(("incomplete", "not offered", "not asked"), "·")
-_LONGEST_REASON = 100
+_LONGEST_NOTE = 100
 
 
 def render(report: ConformanceReport) -> str:
     """Render the table, the failures, and the overall verdict."""
-
-    rows = [
-        [
-            _MARKS[verdict.status],
-            verdict.check,
-            verdict.status,
-            verdict.stage or "",
-            f"{verdict.n_inputs:,}" if verdict.n_inputs else "",
-            f"{verdict.seconds:.1f}",
-            _short(verdict.reason if verdict.status != "failed" else verdict.question),
-        ]
-        for verdict in report.verdicts
-    ]
     headers = ["", "check", "verdict", "stage", "inputs", "s", ""]
-    parts = [
-        f"{report.target} against {report.reference} on {report.model}",
-        written(plain_table(headers, rows), "text").rstrip(),
-    ]
+    table = written(plain_table(headers, list(map(_row, report.verdicts))), "text").rstrip()
+    parts = [f"{report.target} against {report.reference} on {report.model}", table]
     for verdict in report.faults:
         parts.append(failure_text(verdict, [other.check for other in report.failed if other.same_as == verdict.check]))
-    parts.append(conclusion(report))
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, conclusion(report)])
+
+
+def _row(verdict: CheckVerdict) -> list[str]:
+    note = verdict.reason if verdict.status != "failed" else verdict.question
+    note = note if len(note) <= _LONGEST_NOTE else f"{note[:_LONGEST_NOTE]}…"
+    n_inputs, seconds = f"{verdict.n_inputs:,}" if verdict.n_inputs else "", f"{verdict.seconds:.1f}"
+    return [_MARKS[verdict.status], verdict.check, verdict.status, verdict.stage or "", n_inputs, seconds, note]
 
 
 def conclusion(report: ConformanceReport) -> str:
@@ -48,10 +39,9 @@ def conclusion(report: ConformanceReport) -> str:
     line = f"{report.verdict}: {numbers}, in {report.seconds:.0f} s"
     if report.n_failures:
         line += f"; its process was replaced {report.n_failures} times"
-    if len(report.faults) < len(report.failed):
-        line += (
-            f"\n{plural(len(report.failed), 'check fails', 'checks fail')} for {plural(len(report.faults), 'fault')}"
-        )
+    failed, faults = len(report.failed), len(report.faults)
+    if faults < failed:
+        line += f"\n{plural(failed, 'check fails', 'checks fail')} for {plural(faults, 'fault')}"
     return line
 
 
@@ -68,15 +58,10 @@ def shown_input(example: FailingInput) -> str:
     return f"{shown}, with or after {after}{more}" if after else shown
 
 
-def _short(reason: str) -> str:
-    return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
-
-
-def failure_text(verdict: CheckVerdict, also: Sequence[str] = ()) -> str:
+def failure_text(verdict: CheckVerdict, also: Sequence[str]) -> str:
     """Return a failure as a few lines of text; `also` are other checks that fail by it."""
     lines = [f"✗ {verdict.check} · {verdict.stage}: {verdict.reason}"]
     lines += [f"    also fails {', '.join(also)}"] * bool(also)
-    lines += [f"    the same fault as in {verdict.same_as}"] * bool(verdict.same_as)
     if (example := verdict.counterexample) is not None:
         ids = " ".join(map(str, example.ids or ())) if example.text is not None else ""
         shown = {"input": shown_input(example), "ids": ids, "expected": example.expected, "got": example.got}

@@ -10,15 +10,23 @@ from typing import Any
 
 from harness.conform.case import Case
 from harness.conform.checks.catalogue import CHECKS, Check
-from harness.conform.client import GaveUp, OpenSession, TargetClient
+from harness.conform.client import OpenSession, TargetClient
 from harness.conform.reference import Reference
-from harness.conform.verdicts import CheckVerdict, ConformanceReport, Fault, Incomplete, NotAsked, Status, mark_repeated
-from harness.conform.wording import escape_surrogates
+from harness.conform.verdicts import (
+    CheckVerdict,
+    ConformanceReport,
+    Fault,
+    GaveUp,
+    Incomplete,
+    NotAsked,
+    Status,
+    mark_repeated,
+)
 from harness.data import load_model
-from harness.outcome import Outcome
+from harness.printable import readable
 from harness.process.limits import Limits
 from harness.process.session import Session
-from harness.targets import DEFAULT_MODEL, NotLoadable, TargetSpec
+from harness.targets import NotLoadable, TargetSpec
 from impls.core.errors import UnknownName, plural
 
 LIMITS = Limits(start_seconds=60.0, call_seconds=60.0)
@@ -30,26 +38,16 @@ _SHARES = 3
 
 
 def run(
-    target: str, reference: str = "tiktoken", model: str = DEFAULT_MODEL, *, library: str | None = None,
-    only: Collection[str] = (), **options: Any,
+    target: str, model: str, library: str | None, checks: Sequence[Check], reference: str = "", **options: Any
 ) -> ConformanceReport:  # fmt: skip
-    """Check `target` against `reference` over `model`; the arguments are those of `bpebench conform`.
+    """Run checks on a target by its name, against an implementation over the model if `reference` names one.
 
     `options` are those of `run_checks`. Raises `NotLoadable`, and the errors of an unknown name or a missing model.
     """
-    checks, other = choose(only), Reference(reference, model, load_model(model))
-    return run_target(target, model, library, checks, other, **options)
-
-
-def run_target(
-    target: str, model: str, library: str | None, checks: Sequence[Check], reference: Reference | None = None,
-    **options: Any,
-) -> ConformanceReport:  # fmt: skip
-    """Run checks on a target by its name; the options are those of `run_checks`. Raises `NotLoadable`."""
+    other = Reference(reference, model, load_model(model)) if reference else None
     try:
         spec = TargetSpec.parse(target, library, model)
-        session = partial(Session, spec.command(), LIMITS)
-        report = run_checks(session, reference, checks, **options)
+        report = run_checks(partial(Session, spec.command(), LIMITS), other, checks, **options)
     except NotLoadable as error:
         named = error.reason.startswith((target, target.partition(":")[0]))
         raise NotLoadable(error.reason if named else f"{target}: {error.reason}") from None
@@ -82,7 +80,7 @@ def run_checks(
             if not client.given_up:
                 left = max(0.0, began + seconds - time.perf_counter())
                 _run(check, case, left * min(1.0, _SHARES / (len(checks) - n_before)), verdict)
-            verdict.reason = escape_surrogates(verdict.reason)
+            verdict.reason = readable(verdict.reason)
             verdicts.append(verdict)
             done(verdict)
         mark_repeated(verdicts)
@@ -100,28 +98,22 @@ def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> Non
     """Run one check and fill in its verdict; `given_up` of the client says whether further checks can run."""
     began = time.monotonic()
     case.begin(seconds)
-    fault: Fault | None = None
     try:
         verdict.status, verdict.reason = _judged(check, case)
-    except Fault as error:
-        fault = error
-    except GaveUp as error:
-        fault = Fault("resources" if error.outcome is Outcome.TIMEOUT else "process", error.reason)
-        if not case.client.given_up:
-            with suppress(GaveUp):  # recorded in `given_up`
-                case.client.fresh()
-    if fault is not None:
+        verdict.exceptions = case.excused
+    except Fault as fault:
         verdict.status, verdict.reason, verdict.stage = "failed", fault.reason, fault.stage
         verdict.counterexample = fault.example
-    elif verdict.status == "same as reference":
-        verdict.exceptions = case.excused
+        if isinstance(fault, GaveUp) and not case.client.given_up:
+            with suppress(GaveUp):  # recorded in `given_up`
+                case.client.fresh()
     verdict.n_inputs = case.n_inputs
     verdict.seconds = time.monotonic() - began
 
 
 def _judged(check: Check, case: Case) -> tuple[Status, str]:
-    """Return the status and remark of a check that found no fault. Raises `Fault` and `GaveUp`."""
-    if check.needs and not any(map(case.client.offers, check.needs.split("|"))):
+    """Return the status and remark of a check that found no fault. Raises `Fault`."""
+    if check.needs and not case.client.offered(check.needs.split("|")):
         return "not offered", check.not_offered or f"it has no {check.needs}"
     status: Status = "passed"
     try:
@@ -138,7 +130,7 @@ def _judged(check: Check, case: Case) -> tuple[Status, str]:
     if status == "passed" and not case.n_inputs:
         status = "not asked"
         case.remarks.append("no case was judged")
-    if status == "passed" and case.excused:
+    elif status == "passed" and case.excused:
         status = "same as reference"
     return status, "; ".join(dict.fromkeys(case.remarks))
 

@@ -12,10 +12,9 @@ import json
 import sys
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import impls
-from harness.conform.adapter import NotATokenizer, ObjectAdapter, failure
+from harness.conform.adapter import ObjectAdapter, failure
 from harness.data import load_model
 from harness.process.protocol import serve_lines
 from harness.targets.loading import load_named
@@ -33,41 +32,28 @@ def load(kind: str, name: str, model: str) -> ObjectAdapter:
     return ObjectAdapter(tokenizer, tokenizer.model)
 
 
-def _load_error(error: BaseException) -> dict[str, str]:
-    """Return the error that says why the target could not be loaded."""
-    if isinstance(error, NotLoadable | NotATokenizer):
-        reason = str(error)
-    else:
-        found = failure(error)
-        reason = f"raised {found['error']} while it was loaded: {found['message']}"
-    return {"error": "NotLoadable", "message": reason}
-
-
-def _foreign(value: object) -> dict[str, str]:
-    """Encode a value that JSON cannot hold as an object, which is never a valid result."""
-    return {"python type": type(value).__name__}
-
-
 def main(arguments: list[str]) -> None:
     """Load the target on the first request, then answer requests until the input ends."""
 
     @cache
-    def loaded() -> ObjectAdapter | dict[str, str]:
+    def loaded() -> ObjectAdapter:
         try:
             return load(*arguments)
+        except NotLoadable:
+            raise
         except BaseException as error:
-            return _load_error(error)
+            failed = failure(error)
+            raise NotLoadable(f"raised {failed['error']} while it was loaded: {failed['message']}") from None
 
     def answer(line: bytes) -> bytes:
         request = json.loads(line)
         number, operation = request.pop("id"), request.pop("op")
-        adapter = loaded()
-        found: dict[str, Any]
         try:
-            found = {"result": adapter.answer(operation, request)} if isinstance(adapter, ObjectAdapter) else adapter
+            answered = {"result": loaded().answer(operation, request)}
         except BaseException as error:
-            found = {**failure(error)}
-        return json.dumps({"id": number, **found}, default=_foreign).encode()
+            answered = failure(error)
+        # What JSON cannot hold becomes an object, which is never a valid result.
+        return json.dumps({"id": number, **answered}, default=lambda value: {"python type": str(type(value))}).encode()
 
     faulthandler.enable()
     serve_lines(answer)

@@ -18,7 +18,6 @@ from impls.core.text.stages import DROPS_MATCHES, DROPS_REST, without_gaps
 
 _BEFORE = ("", "a", "1", " ", ".", "\n")
 _AFTER = (*_BEFORE, "ab", "Aa", "12", "'s", " a", "\n\n", "  a")
-_N_WALKS = 20_000
 _LONGEST_OF_CLASSES = 3
 _MOST_OF_CLASSES = 60_000
 CLASS = regex.compile(r"\\[pP](?:\{\^?[^}]+\}|\w)|\\[sSdDwWhvR]|\[(?:[^]\\]|\\.)+\]")
@@ -53,7 +52,7 @@ def _walks(automaton: Automaton, pairs: Pairs) -> Iterator[str]:
     """Yield random walks over the classes, to reach what follows of a wrong transition only later."""
     random = Random(0)
     parts = [*pairs.values(), *chain.from_iterable(representatives(automaton).values())]
-    for _ in range(_N_WALKS):
+    for _ in range(20_000):
         yield "".join(random.choices(parts, k=random.randint(2, 6)))
 
 

@@ -19,10 +19,8 @@ R = TypeVar("R")
 
 Methods = Mapping[str, Callable[..., Any]]
 """Methods of a target, `encode` and `decode` among them."""
-_SHOWN = 3
 _WRONG: tuple[Any, ...] = (None, 1, 1.5, b"bytes", [None], ["text"], [1.5], {})
 _TYPES: dict[str, Any] = {"encode": list, "decode": str, "decode_bytes": bytes, "encode_batch": list}
-_EVERY = 5
 _SWITCH_SECONDS = 1e-5
 """Interval at which threads switch: short, so that a race shows."""
 
@@ -32,25 +30,20 @@ def faults_of_values(target: Any, methods: Methods, texts: Sequence[str]) -> lis
 
     Texts the target refuses are left out.
     """
-    texts = [text for text in texts if _encodes(target, text)]
-    lists = [[int(i) for i in target.encode(text)] for text in texts]
-    few = texts[::_EVERY]
+    known: dict[str, list[int]] = {}
+    for text in texts:
+        with suppress(Exception):
+            known[text] = [int(i) for i in target.encode(text)]
+    texts = list(known)
+    few = texts[::5]
     return list(dict.fromkeys(chain(
         _of_arrays(methods, texts),
-        _of_types_and_arguments(methods, texts, lists),
+        _of_types_and_arguments(methods, texts, list(known.values())),
         *(_of_ownership(call, what, texts) for what, call in _encoders(methods)),
         _of_str_subclasses(methods, texts),
         _of_pairs(target, few),
         _after_wrong_types(target, few),
     )))  # fmt: skip
-
-
-def _encodes(target: Any, text: str) -> bool:
-    try:
-        target.encode(text)
-    except Exception:
-        return False
-    return True
 
 
 def _of_types_and_arguments(methods: Methods, texts: Sequence[str], lists: Sequence[list[int]]) -> Iterator[str]:
@@ -67,7 +60,7 @@ def _of_types_and_arguments(methods: Methods, texts: Sequence[str], lists: Seque
             elif kind is list:
                 ids = answer if name == "encode" else [i for some in answer for i in some]
                 if others := list(dict.fromkeys(_type(i) for i in ids if type(i) is not int)):
-                    yield f"{name} gives ids of type {', '.join(others[:_SHOWN])}, not int"
+                    yield f"{name} gives ids of type {', '.join(others[:3])}, not int"
 
 
 def _of_arrays(methods: Methods, texts: Sequence[str]) -> Iterator[str]:
@@ -116,17 +109,16 @@ def _of_str_subclasses(methods: Methods, texts: Sequence[str]) -> Iterator[str]:
 
 def _of_pairs(target: Any, texts: Sequence[str]) -> Iterator[str]:
     """Check that two decoders, and two incremental texts, used in turn do not disturb each other."""
-    for one, other in pairwise(texts):
-        lists = [[int(i) for i in target.encode(text)] for text in (one, other)]
+    for pair in pairwise(texts):
+        lists = [[int(i) for i in target.encode(text)] for text in pair]
         if callable(getattr(target, "decoder", None)):
             decoders, decoded = (target.decoder(), target.decoder()), ["", ""]
             for ids in zip_longest(*lists):
                 for k, i in enumerate(ids):
                     decoded[k] += decoders[k].push([] if i is None else [i])
-            if [text + decoder.finish() for text, decoder in zip(decoded, decoders, strict=True)] != [
-                target.decode(ids) for ids in lists
-            ]:
+            if [text + decoders[k].finish() for k, text in enumerate(decoded)] != [*map(target.decode, lists)]:
                 yield "two decoders used in turn disturb each other"
+        one, other = pair
         if callable(getattr(target, "incremental", None)):
             first, second = target.incremental(), target.incremental()
             for growing, text in ((first, one), (second, other), (first, other), (second, one)):
@@ -154,15 +146,15 @@ def from_threads(call: Callable[[T], R], arguments: Sequence[T], threads: int) -
     """Call `call` on each argument, from threads that start at once and switch often."""
     together = threading.Barrier(threads)
 
-    def one(part: Sequence[T]) -> list[R]:
+    def answers(first: int) -> list[R]:
         together.wait()
-        return [call(argument) for argument in part]
+        return [call(argument) for argument in arguments[first::threads]]
 
     before = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)
     try:
         with ThreadPoolExecutor(threads) as pool:
-            parts = list(pool.map(one, [arguments[first::threads] for first in range(threads)]))
+            parts = list(pool.map(answers, range(threads)))
     finally:
         sys.setswitchinterval(before)
     return [parts[index % threads][index // threads] for index in range(len(arguments))]

@@ -13,7 +13,8 @@ from typing import Any, Literal
 import msgspec
 
 from harness.common_prefix import common_prefix_length
-from harness.conform.wording import escape_surrogates, expression
+from harness.conform.wording import expression
+from harness.printable import readable
 from harness.records import Text
 
 Status = Literal["passed", "failed", "same as reference", "incomplete", "not offered", "not asked"]
@@ -69,8 +70,8 @@ class FailingInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
             expression="" if text is None else expression(text),
             after=[Text.of(earlier) for earlier in after],
             ids=None if ids is None else list(ids[:MAX_IDS_KEPT]),
-            expected=skipped + escape_surrogates(written(expected)),
-            got=skipped + escape_surrogates(written(got)),
+            expected=skipped + readable(written(expected)),
+            got=skipped + readable(written(got)),
         )
 
 
@@ -87,6 +88,10 @@ class Fault(Exception):
     def text(self) -> str | None:
         """Return the text that shows it, or None if there is no single text."""
         return None if self.example is None or self.example.text is None else self.example.text.text
+
+
+class GaveUp(Fault):
+    """The target failed too often for this check to continue; `TargetClient.given_up` says whether the run can."""
 
 
 class NotAsked(Exception):

@@ -15,11 +15,6 @@ def has_surrogate(text: str) -> bool:
     return any(0xD800 <= ord(character) <= 0xDFFF for character in text)
 
 
-def escape_surrogates(message: str) -> str:
-    """Escape lone surrogates in a message of the target: JSON and XML cannot hold them."""
-    return message.encode("utf-8", "backslashreplace").decode()
-
-
 def expression(text: str) -> str:
     """Return a Python expression for `text`; for a long irregular text its ends, length and SHA-256.
 

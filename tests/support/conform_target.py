@@ -23,5 +23,5 @@ class Target(TargetClient):
         return self.call("encode", text=text, **options)
 
     def restart(self, limits: Limits) -> None:
-        self._session.limits = limits
+        self.session.limits = limits
         self.fresh()

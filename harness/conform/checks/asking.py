@@ -10,67 +10,85 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import tee
+from math import inf, log
 
 from harness.conform.case import Case
 from harness.conform.checks.batches import fault_of_batch
 from harness.conform.checks.derived import Call, fault_of
-from harness.conform.digests import CALLS, DIGEST, Digests, of_text
+from harness.conform.client import SHORT
+from harness.conform.digests import CALLS, DIGEST, OF_IDS, Digests, of_text
 from harness.conform.verdicts import Fault, Incomplete, Stage
 from harness.conform.wording import answered, expression, has_surrogate
 from harness.minimize import Budget, smallest_sequence
 from harness.process.session import Failed
+from impls.core.errors import plural
 
 _ENOUGH = 50
 """Wrong texts after which no more are asked: the smallest of them is shrunk."""
-_LONG = 50_000  # characters
 _BRIEF, _SHORT = 3_000, 12  # characters
-_MOST_SECONDS = 20.0
-"""A long text that would take longer than this, if time grows with length to the power of 1.5, is not asked."""
+_FAST, _FEWEST = 5e5, 10
+"""Characters a second; of a slower target every second, third, … or tenth group of texts is asked by derived calls."""
+_MOST_SECONDS = 2.5
+"""A text that the target would take longer to encode is not asked."""
 Wrong = tuple[str, str, list[str]]
 """A text, the call that answers it wrongly, and the texts asked together with it."""
 
 
 def ask_all(
     case: Case, texts: Iterable[str], calls: Sequence[str] = CALLS, judged: Collection[str] = ("encode", *CALLS)
-) -> None:
-    """Ask every text by those of the calls that are offered.
+) -> float:
+    """Ask every text by those of the calls that are offered; return the length of the shortest that takes too long.
 
     Raises the `Fault` of the smallest text of which a call in `judged` is wrong, unless it holds a text that an earlier
     check found wrong.
     """
-    offered = [call for call in calls if call in ("encode", "decode") or case.client.offers(call)]
+    client, reference = case.client, case.reference
+    offered = client.offered(calls)
     wrong: list[Wrong] = []
-    n_refused = 0
-    not_asked = ""
-    pace = (0.0, 1)
+    times: list[tuple[int, float]] = []
+    n_refused, n_in_part, too_long = 0, 0, inf
     try:
-        for group in case.client.groups(texts):
-            longest = len(group[0])
-            if len(group) == 1 and longest > case.reference.longest:
-                not_asked = f"texts of more than {case.reference.longest:,} characters: the reference is too slow"
+        for number, group in enumerate(client.groups(texts)):
+            longest = max(map(len, group))
+            if longest > reference.longest or _takes_long(longest, times):
+                too_long = min(too_long, *map(len, group))
                 continue
-            if longest > _LONG and pace[0] * (longest / pace[1]) ** 1.5 > _MOST_SECONDS:
-                not_asked = f"texts of more than {pace[1]:,} characters: one took {pace[0]:.1f} s"
-                break
-            began = case.client.busy_seconds
-            for some, got in case.client.digests_of(group, offered):
-                expected = case.reference.digests(some, offered)
+            every = max(1, min(_FEWEST, int(_FAST / (client.characters_per_second or _FAST))))
+            asked = [call for call in offered if call in ("encode", "decode") or number % every == 0]
+            n_in_part += len(group) * (len(asked) < len(offered))
+            began = client.busy_seconds
+            for some, got in client.digests_of(group, asked):
+                expected = reference.digests(some, asked)
                 refused = expected["encode"].count(None) if "encode" in judged else 0
                 n_refused += refused
                 case.n_inputs += len(some) - refused
                 wrong += _wrong(some, got, expected, judged)
-            if sum(map(len, group)) > 1_000:
-                pace = (case.client.busy_seconds - began, sum(map(len, group)))
+            if longest >= 2 * (times[-1][0] if times else SHORT):
+                n_encoded = len(group) * len({"encode", *asked} - {*OF_IDS})
+                times.append((longest, max((client.busy_seconds - began) / n_encoded, 1e-6)))
             if len(wrong) >= _ENOUGH:
                 break
     except Incomplete:
         _raise_smallest(case, wrong)
         raise
     _raise_smallest(case, wrong)
-    if not_asked:
-        case.remarks.append(f"not asked: {not_asked}")
+    if too_long < inf:
+        case.remarks.append(f"not asked: texts of {too_long:,} characters or more, of a slow target or reference")
+    if n_in_part:
+        n_texts = plural(n_in_part, "text was", "texts were")
+        case.remarks.append(f"{n_texts} asked by encode and decode alone, of a slow target")
     if n_refused:
         case.remarks.append(f"{n_refused:,} texts that the reference refuses are not judged")
+    return too_long
+
+
+def _takes_long(n_characters: int, times: Sequence[tuple[int, float]]) -> bool:
+    """Return whether a text would take long, if time grows with its length as it did between the last two lengths."""
+    if len(times) < 2:
+        return False
+    (short, fast), (long, slow) = times[-2:]
+    power = min(2.0, max(1.0, log(slow / fast) / log(long / short)))
+    return power * log(n_characters / long) > log(_MOST_SECONDS / slow)
 
 
 def _wrong(texts: list[str], got: Digests, expected: Digests, judged: Collection[str]) -> Iterator[Wrong]:
@@ -88,12 +106,21 @@ def _wrong(texts: list[str], got: Digests, expected: Digests, judged: Collection
 
 def _raise_smallest(case: Case, wrong: list[Wrong]) -> None:
     """Raise the fault of the smallest wrong text that holds no text known to be wrong."""
-    new = [one for one in wrong if not any(known in one[0] for known in case.known if known)]
+    known = [*filter(None, case.known)]
+    new = [each for each in wrong if not any(map(each[0].__contains__, known))]
     case.n_known += len(wrong) - len(new)
-    for text, call, chunk in sorted(new[:_ENOUGH], key=lambda one: _size(one[0]))[:1]:
-        reason = f"another answer of {call}"
-        at_first = Fault("pieces or merges", reason, text=text, expected=case.reference.ids(text))
-        raise case.in_overtime(partial(_fault, case, text, call, chunk), at_first)
+    if not new:
+        return
+    text, call, group = min(new[:_ENOUGH], key=lambda each: _size(each[0]))
+    if call in ("encode", "decode"):
+        case.begin_overtime()
+        is_wrong = case.has_wrong_ids if call == "encode" else case.comes_back_wrong
+        raise case.explain(text, case.client.ids(text), is_wrong)
+    stage: Stage = "batch" if call == "encode_batch" else "derived"
+    at_first = Fault(stage, f"another answer of {call}", text=text, expected=case.reference.ids(text))
+    if call == "encode_batch":
+        raise case.smallest_fault(tuple(group), partial(fault_of_batch, case), at_first, [(text,)])
+    raise case.smallest_fault(text, partial(fault_of, case, Call(call)), at_first)
 
 
 def _size(text: str) -> tuple[bool, bool, int, int]:
@@ -101,29 +128,14 @@ def _size(text: str) -> tuple[bool, bool, int, int]:
     return len(text) > _BRIEF, len(text) > _SHORT, len(expression(text)), len(text)
 
 
-def _fault(case: Case, text: str, call: str, chunk: list[str]) -> Fault:
-    if call == "encode":
-        return case.explain(text, case.client.ids(text), case.has_wrong_ids)
-    if call == "decode":
-        return case.explain(text, case.client.ids(text), case.comes_back_wrong)
-    if call == "encode_batch":
-        at_first = Fault("batch", "in a batch it has other ids", text=text)
-        of_batch = partial(fault_of_batch, case)
-        return case.smallest_fault(tuple(chunk), of_batch, at_first, [(text,)])
-    at_first = Fault("derived", f"another answer of {call}", text=text, expected=case.reference.ids(text))
-    return case.smallest_fault(text, partial(fault_of, case, Call(call)), at_first)
-
-
 # --- lists of ids ----------------------------------------------------------------------------------------------
 
-_LATEST = 3
-_TRIALS, _SHRINK_SECONDS = 300, 5.0
 Ids = tuple[int, ...]
 
 
 def ask_lists(case: Case, lists: Iterable[Sequence[int]], call: str = "decode") -> None:
     """Ask what lists of ids decode to. Raises the fault of the first that is wrong."""
-    n_refused, latest = 0, deque[Ids](maxlen=_LATEST)
+    n_refused, latest = 0, deque[Ids](maxlen=3)
     given, asked = tee(map(tuple, lists))
     for ids, number in zip(given, case.client.decoded(asked, call), strict=False):
         expected = case.reference.answer(call, ids)
@@ -154,7 +166,7 @@ def _explained(case: Case, call: str, ids: Ids, latest: Iterable[Ids]) -> Fault:
 
     case.client.fresh()
     if is_wrong(ids):
-        small = smallest_sequence(ids, is_wrong, Budget(_TRIALS, _SHRINK_SECONDS))
+        small = smallest_sequence(ids, is_wrong, Budget(max_trials=300, max_seconds=5.0))
         case.known_ids[small] = None
         for shown in (small, ids):
             case.client.fresh()

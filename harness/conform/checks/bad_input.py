@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from harness.conform.case import Case
 from harness.conform.locate import ids_afresh
 from harness.conform.verdicts import Fault
@@ -10,25 +12,24 @@ from harness.outcome import Outcome
 from harness.process.session import Failed
 
 _AFTERWARDS = "hello world"
-_MOST_SPECIALS = 4
 AFTER_BAD_INPUT = "after bad input an ordinary text gets other ids"
 SURROGATES = ("\ud83d", "a\ud83d", "\udc4d\ud83d", "\ud800" * 3)
 
 
 def bad_input(case: Case) -> None:
-    """Check unknown ids, lone surrogates and the empty text, and an ordinary one after each of them."""
+    """Check unknown ids, lone surrogates and the empty text, and ordinary calls after each of them."""
     beyond = case.reference.model.vocab_size
     known = next(iter(case.reference.bytes_by_id))
     for ids in [beyond + 1_000], [known, beyond + 1_000], [2**31], [2**63], [-1], [known, -1]:
         _decode(case, ids)
-        _decode_afterwards(case, ids)
+        _ask_afterwards(case, ids=ids)
     if case.client.offers("disallowed_special"):
-        for name in sorted(case.reference.model.special_tokens)[:_MOST_SPECIALS]:
+        for name in case.special_names[:4]:
             case.client.ids(f"{_AFTERWARDS}{name}", disallowed_special="all")
-            _encode_afterwards(case, f"{_AFTERWARDS}{name}")
+            _ask_afterwards(case, f"{_AFTERWARDS}{name}")
     for text in ("", *SURROGATES):
         _encode(case, text)
-        _encode_afterwards(case, text)
+        _ask_afterwards(case, text)
     if case.excused:
         case.remarks.append(f"{len(case.excused)} of {case.n_inputs} inputs are refused by both")
 
@@ -69,18 +70,14 @@ def _encode(case: Case, text: str) -> None:
     raise Fault("bad input", reason, text=text, expected=expected, got=got)
 
 
-def _encode_afterwards(case: Case, after: str) -> None:
-    """Raise a fault if an ordinary text is encoded wrongly after a bad one, and rightly in a fresh process."""
-    ids, got = case.reference.ids(_AFTERWARDS), case.client.ids(_AFTERWARDS)
-    if got != ids and ids_afresh(case.client, _AFTERWARDS) == ids:
-        raise Fault("bad input", AFTER_BAD_INPUT, text=_AFTERWARDS, after=(after,), expected=ids, got=got)
-
-
-def _decode_afterwards(case: Case, after: list[int]) -> None:
-    """Raise a fault if ordinary ids are decoded wrongly after bad ones, and rightly in a fresh process."""
-    ids, expected = case.reference.ids(_AFTERWARDS), case.reference.back(_AFTERWARDS)
-    if isinstance(ids, list) and (back := case.client.decode(ids)) != expected:
+def _ask_afterwards(case: Case, *texts: str, ids: Sequence[int] = ()) -> None:
+    """Raise a fault if an ordinary text or its ids are answered wrongly after bad input, and rightly at first."""
+    right = case.reference.ids(_AFTERWARDS)
+    if (got := case.client.ids(_AFTERWARDS)) != right and ids_afresh(case.client, _AFTERWARDS) == right:
+        raise Fault("bad input", AFTER_BAD_INPUT, text=_AFTERWARDS, after=texts, expected=right, got=got)
+    expected = case.reference.back(_AFTERWARDS)
+    if isinstance(right, list) and (back := case.client.decode(right)) != expected:
         case.client.fresh()
-        if case.client.decode(ids) == expected:
-            reason = f"after decode({after}) valid ids decode to another text"
-            raise Fault("bad input", reason, ids=ids, expected=answered(expected), got=answered(back))
+        if case.client.decode(right) == expected:
+            reason = f"after decode({list(ids)}) valid ids decode to another text"
+            raise Fault("bad input", reason, ids=right, expected=answered(expected), got=answered(back))

@@ -10,18 +10,15 @@ from harness.conform.checks.over_texts import over, past_64k, texts_for
 from harness.conform.verdicts import Fault, NotAsked, NothingToCompare
 from harness.process.session import Failed
 
-_TEXTS = 300
-_SHOWN_BESIDE = 8
 _BATCH_SIZES = tuple((1 << power) + more for power in range(1, 13) for more in (-1, 0, 1))
 
 
 def batch(case: Case) -> None:
     """Check that a batch of any size has the ids of its texts, also an empty one and one of a repeated text."""
-    names = sorted(case.reference.model.special_tokens, key=len)[:2]
-    special = [text for name in names for text in (name, f"a {name} b", name + name, name[:-1])]
-    texts = list(dict.fromkeys([*texts_for(case, _TEXTS), *special, *past_64k(case)]))
-    alone = case.client.ids_of_all(texts)
-    texts = [text for text, ids in zip(texts, alone, strict=True) if not isinstance(ids, Failed)]
+    special = [text for name in case.special_names[:2] for text in (name, f"a {name} b", name + name, name[:-1])]
+    texts = list(dict.fromkeys([*texts_for(case, 300), *special, *past_64k(case)]))
+    alone = case.client.digests(texts)["encode"]
+    texts = [text for text, number in zip(texts, alone, strict=True) if number is not None]
     if not texts:
         raise NotAsked("encode refuses all texts")
     lists = [[], texts[:1], texts, texts[::-1], [texts[0]] * 3, sorted(texts, key=len), texts[-1:], texts[-2:-1]]
@@ -49,7 +46,7 @@ def fault_of_batch(case: Case, texts: tuple[str, ...], **options: Any) -> Fault 
             continue
         if isinstance(alone, Failed):
             raise NothingToCompare
-        others = (texts[:at] + texts[at + 1 :])[:_SHOWN_BESIDE]
+        others = (texts[:at] + texts[at + 1 :])[:8]
         reason = "in a batch it has other ids than alone"
         return Fault("batch", reason, text=text, after=others, expected=alone, got=ids)
     return None

@@ -15,8 +15,6 @@ from harness.conform.wording import answered
 from harness.generators.texts import RandomIds
 from harness.process.session import Failed
 
-_MOST_LONG = 300
-
 
 def tokens(case: Case) -> None:
     """Check that every token encodes as the reference does, and decodes alone and between its neighbours."""
@@ -37,7 +35,7 @@ def _vocabulary(case: Case) -> None:
         known = model.whole_token_ids.get(text, i)
         if known != i:
             raise Fault("special tokens", f"it declares {text!r} with another id", text=text, expected=known, got=i)
-    for i in sorted(by_id)[:: 1 + len(by_id) // _MOST_LONG] if case.client.offers("token_bytes") else ():
+    for i in sorted(by_id)[:: 1 + len(by_id) // 300] if case.client.offers("token_bytes") else ():
         got = case.client.ask("token_bytes", token=i)
         case.n_inputs += 1
         is_refused = isinstance(got, Failed) and not got.outcome.ends_process and i in model.whole_token_ids.values()
@@ -45,17 +43,15 @@ def _vocabulary(case: Case) -> None:
             raise Fault("vocabulary", f"token_bytes({i}) is wrong", ids=[i], expected=by_id[i], got=answered(got))
 
 
-_N_RANDOM, _N_TEXTS, _N_ENCODED = 2_500, 150, 300
 _RUNS = (2, 3, 4, 5, 8, 9, 16, 17, 33, 65, 257, 1025)
 
 
 def any_order(case: Case) -> None:
     """Check `decode`, and `decode_bytes` if offered, on lists of ids in any order; then the ids of their texts."""
     lists = [*case.known_ids, *_lists(case)]
-    calls = [call for call in ("decode", "decode_bytes") if call == "decode" or case.client.offers(call)]
-    for call in calls:
+    for call in case.client.offered(("decode", "decode_bytes")):
         ask_lists(case, lists, call)
-    for ids in lists[-_N_ENCODED:]:
+    for ids in lists[-300:]:
         text = case.reference.decode(ids)
         if not isinstance(text, Failed) and not any(name in text for name in case.reference.model.whole_token_ids):
             expected = case.reference.ids(text)
@@ -81,7 +77,7 @@ def _lists(case: Case) -> Iterator[Ids]:
     random = Random(f"order:{case.seed}")
     yield ()
     wide = [text for text in texts_for(case) if not text.isascii() and len(text) <= 60]
-    for text in wide[:: max(1, len(wide) // _N_TEXTS)]:
+    for text in wide[:: max(1, len(wide) // 150)]:
         if isinstance(ids := case.reference.ids(text), list):
             for k in range(1, min(len(ids), 8)):
                 yield from (tuple(ids[:k]), tuple(ids[-k:]))
@@ -89,7 +85,7 @@ def _lists(case: Case) -> Iterator[Ids]:
     of_model = RandomIds(case.reference.model)
     for i in random.choices(of_model.every, k=len(_RUNS)) + random.choices(of_model.cut, k=len(_RUNS)):
         yield from ((i,) * n for n in _RUNS)
-    for _ in range(_N_RANDOM):
+    for _ in range(2_500):
         drawn = of_model.draw(random)
         yield tuple(drawn)
         random.shuffle(drawn)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, product
+from contextlib import suppress
+from itertools import accumulate, islice, product
 from random import Random
 from typing import Any, NamedTuple
 
@@ -49,14 +50,13 @@ def fault_of(case: Case, call: Call, text: str) -> Fault | None:
         return None
     if isinstance(expected, Failed) or case.client.ids(text) != ids:
         raise NothingToCompare
-    is_special = any(name in text for name in case.reference.model.special_tokens)
-    if is_special and isinstance(got, Failed) and not got.outcome.ends_process:
+    if isinstance(got, Failed) and not got.outcome.ends_process and any(map(text.__contains__, case.special_names)):
         raise NothingToCompare  # it may refuse special text
     by_limit: tuple[Stage, str] = ("truncation", f"{call} is wrong")
     stage, reason = by_limit if call.options else _STAGES.get(call.operation, by_limit)
     reason = f"{call} ends in {got}" if isinstance(got, Failed) else reason
-    shown = [answered(answer) for answer in (expected, got)]
-    return Fault(stage, reason, text=text, ids=ids if is_of_ids else None, expected=shown[0], got=shown[1])
+    given = ids if is_of_ids else None
+    return Fault(stage, reason, text=text, ids=given, expected=answered(expected), got=answered(got))
 
 
 def _is_as_good(case: Case, operation: str, ids: Sequence[int], expected: Any, got: Any) -> bool:
@@ -85,25 +85,21 @@ def _ask(case: Case, texts: Sequence[str], calls_of: Callable[[str], Iterable[Ca
 
 # --- offsets ---------------------------------------------------------------------------------------------------
 
-_N_OFFSETS = 400
-
 
 def offsets(case: Case) -> None:
     """Check `decode_with_offsets`, `encode_with_offsets`, or both, as offered."""
-    special = [f"a {name} b" for name in sorted(case.reference.model.special_tokens)[:2]]
-    texts = [*special, *sorted(texts_for(case)[::4], key=len)[: 4 * _N_OFFSETS : 4], *past_64k(case)[:1]]
-    offered = [Call(name) for name in ("decode_with_offsets", "encode_with_offsets") if case.client.offers(name)]
+    special = (f"a {name} b" for name in case.special_names[:2])
+    texts = [*special, *texts_for(case)[:6_400:16], *past_64k(case)[:1]]
+    offered = [*map(Call, case.client.offered(("decode_with_offsets", "encode_with_offsets")))]
     _ask(case, texts, lambda text: offered)
 
 
 # --- cuts and limits -------------------------------------------------------------------------------------------
 
-_N_CUT = 200
 _SHORT_IDS = 8
 """A text of up to this many ids is cut at every limit in every way."""
 _RANDOM_LIMITS, _WAYS_OF_LONG = 2, 2
 _GREATEST_LIMIT, _PAST_31_BITS = 1_000, 1 << 31
-_N_CUT_CHARACTERS = 50
 _CUT_ELSEWHERE = ("a I'LL b", "a we'Ve", "שלום'vex", "1234567890", "a  \n\n  b", "x🇹🇷👩\u200d👧e\u0301")
 """Texts of which a part is split differently than within the whole."""
 
@@ -113,7 +109,7 @@ def truncation(case: Case) -> None:
     ways = _ways(case)
     if not ways:
         raise NotAsked("; ".join(case.remarks))
-    texts = (*_CUT_ELSEWHERE, *_cut_characters(case), *texts_for(case, _N_CUT), *past_64k(case))
+    texts = (*_CUT_ELSEWHERE, *islice(_cut_characters(case), 50), *texts_for(case, 200), *past_64k(case))
 
     def calls(text: str) -> Iterator[Call]:
         ids, random = case.reference.ids(text), Random(f"truncate:{case.seed}:{text[:99]}")
@@ -146,25 +142,18 @@ def _limit(operation: str) -> str:
     return "at_most" if operation == "count" else "n_tokens"
 
 
-def _cut_characters(case: Case) -> list[str]:
-    """Return texts with a token that ends inside a character and is several tokens without that character."""
-    texts: dict[str, None] = {}
+def _cut_characters(case: Case) -> Iterator[str]:
+    """Yield texts with a token that ends inside a character and is several tokens without that character."""
     for token in case.reference.bytes_by_id.values():
         text = token.decode("utf-8", "ignore")
-        if not text or len(text.encode()) == len(token) or len(case.reference.ids(text)) == 1:
-            continue
-        for rest in (b"\x80", b"\xa0", b"\x80\x80", b"\xa0\x80", b"\x80\x80\x80"):
-            text_of_token = (token + rest).decode("utf-8", "ignore")
-            if len(text_of_token.encode()) == len(token + rest):
-                texts[text_of_token] = None
-        if len(texts) >= _N_CUT_CHARACTERS:
-            break
-    return list(texts)
+        if text and len(text.encode()) < len(token) and len(case.reference.ids(text)) > 1:
+            for rest in (b"\x80", b"\xa0", b"\x80\x80", b"\xa0\x80", b"\x80\x80\x80"):
+                with suppress(UnicodeDecodeError):
+                    yield (token + rest).decode()
 
 
 # --- streams ---------------------------------------------------------------------------------------------------
 
-_N_STREAMS, _N_RANDOM = 300, 1_500
 _BEGUN = (b"\xe2\x82", b"\xf0\x9f\x98", b"\xed\xa0", b"\xe0\x80", b"\xef\xbf\xbdA", b"\xc3\xe2")
 """Bytes that remain incomplete, can never be complete, or are U+FFFD itself."""
 Pushes = tuple[tuple[int, ...], ...]
@@ -193,25 +182,23 @@ def streaming(case: Case) -> None:
         reason = str(got) if isinstance(got, Failed) else _difference(expected, got)
         return Fault("decode", reason, ids=ids, expected=expected, got=got)
 
-    def one_by_one(pushes: Pushes) -> Iterator[Pushes]:
-        yield tuple((i,) for pushed in pushes for i in pushed)
-
-    over(case, _streams(case), fault_of_pushes, one_by_one)
+    over(case, _streams(case), fault_of_pushes)
 
 
 def _streams(case: Case) -> Iterator[Pushes]:
-    """Yield ids in pushes: of texts one by one, then of random ids several at a time; special ids are left out."""
+    """Yield ids in pushes: of texts one by one, of random ids also several at a time; special ids are left out."""
     model, random = case.reference.model, Random(f"streams:{case.seed}")
     special = set(model.special_tokens.values())
     if model.alphabet == "bytes":
         for data in _BEGUN:
             yield tuple((model.id_by_token[bytes([byte])],) for byte in data)
-    for text in texts_for(case, _N_STREAMS):
+    for text in texts_for(case, 300):
         if isinstance(ids := case.reference.ids(text), list):
             yield tuple((i,) for i in ids)
     of_model = RandomIds(model)
-    for _ in range(_N_RANDOM):
+    for _ in range(1_500):
         ids = [i for i in of_model.draw(random) if i not in special]
+        yield tuple((i,) for i in ids)
         ends = sorted(random.choices(range(len(ids) + 1), k=random.randint(0, len(ids))))
         yield tuple(tuple(ids[start:end]) for start, end in zip([0, *ends], [*ends, len(ids)], strict=True))
 

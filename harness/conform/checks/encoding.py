@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import partial
 from itertools import chain, pairwise
+from math import inf
 
 from harness.conform import questions
 from harness.conform import transitions as pattern
@@ -18,7 +19,6 @@ from harness.conform.wording import expression
 from harness.generators.texts import long_texts
 from harness.process.session import Failed
 
-_KEPT_EXCEPTIONS = 20
 CODES: Collection[int] = range(questions.N_CODE_POINTS)
 
 
@@ -32,7 +32,7 @@ def round_trip(case: Case) -> None:
     texts = [*texts_for(case), "a\ud83d", "\ud83d\udc4d", "\udfff\ud800x"]
     ask_all(case, texts, ("decode",), judged=("decode",))
     lost = [text for text in texts if case.reference.back(text) != text]
-    case.excused += map(expression, lost[:_KEPT_EXCEPTIONS])
+    case.excused += map(expression, lost[:20])
     if lost:
         case.remarks.append(f"on {len(lost):,} of {len(texts):,} texts both fall short, in the same way")
 
@@ -40,7 +40,7 @@ def round_trip(case: Case) -> None:
 def code_points(case: Case) -> None:
     """Check every code point within a text (between letters, digits, after a space), at both its ends, and alone."""
     ask_all(case, questions.within(CODES), CALLS[:-1])
-    if case.client.offers("encode_each"):
+    if case.client.offers("encode_each") or case.client.offers("digests"):
         ask_all(case, questions.at_both_ends(CODES), ("encode",))
         ask_all(case, questions.alone(CODES), ("encode", "count", "encode_batch"))
     else:  # a request each
@@ -58,10 +58,12 @@ def transitions(case: Case) -> None:
 def lengths(case: Case) -> None:
     """Check single pieces of every length class, merged as late as can be, and texts of every length."""
     calls = ("encode", "decode", "count", "encode_array", "encode_batch")
-    model, seed, specials = case.reference.model, case.seed, case.reference.model.whole_token_ids
-    texts = chain(questions.lengths(seed), long_texts(model, seed).values())
-    ask_all(case, questions.pieces(model, seed), calls)
-    ask_all(case, without(specials, texts), calls)
+    model, seed, pieces = case.reference.model, case.seed, case.reference.pieces
+    too_long = ask_all(case, questions.pieces(model, seed), calls)
+    long = long_texts(model, seed)
+    if too_long < inf:
+        long = [text for text in long if max(map(len, pieces(text))) < too_long]
+    ask_all(case, without(model.whole_token_ids, chain(questions.lengths(seed), long)), calls)
 
 
 def spellings(case: Case) -> None:
@@ -69,15 +71,13 @@ def spellings(case: Case) -> None:
     ask_all(case, without(case.reference.model.whole_token_ids, questions.spellings(case.seed)))
 
 
-_N_LOOKED_AT = 60
-_N_ALONE = 10
 _N_CALLS = 30
 """About how often `values` encodes each text."""
 
 
 def python_values(case: Case) -> None:
     """Check types of ids and texts, lists that change later, arguments that are changed, state that is shared."""
-    texts = [text for text in texts_for(case, _N_LOOKED_AT) if text]
+    texts = [text for text in texts_for(case, 60) if text]
     # The ids 0 and 1 equal False and True; encode the texts of these tokens to test for that.
     texts += [token.decode("utf-8", "ignore") for i in (0, 1) if (token := case.reference.bytes_by_id.get(i))]
     texts = case.affordable_part(texts, _N_CALLS)
@@ -92,8 +92,8 @@ def python_values(case: Case) -> None:
 
     if (fault := fault_of_values(tuple(texts))) is not None:
         case.n_inputs += len(texts)
-        few = sorted(texts, key=len)[:_N_ALONE]
+        few = sorted(texts, key=len)[:10]
         raise case.smallest_fault(tuple(texts), fault_of_values, fault, [*((text,) for text in few), *pairwise(few)])
-    case.n_inputs += sum(not isinstance(answer, Failed) for answer in case.client.ids_of_all(texts))
+    case.n_inputs += sum(number is not None for number in case.client.digests(texts)["encode"])
     if not case.n_inputs:
         raise NotAsked(f"encode refuses all of {len(texts):,} texts")

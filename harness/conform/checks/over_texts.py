@@ -11,14 +11,12 @@ from harness.data.generated import generate
 from harness.generators import texts as material
 from impls.core.text.text import special_matcher
 
-N_RANDOM_TEXTS = 1_500
-N_MODEL_TEXTS = 1_500
 _PAST_64K = 70_001
 
 
 @lru_cache(maxsize=2)
 def _general(seed: int) -> tuple[str, ...]:
-    return (*material.hard_texts(), *material.sample_texts(), *material.random_texts(seed, N_RANDOM_TEXTS))
+    return (*material.hard_texts(), *material.sample_texts(), *material.random_texts(seed, 1_500))
 
 
 def texts_for(case: Case, n_texts: int | None = None) -> list[str]:
@@ -26,7 +24,7 @@ def texts_for(case: Case, n_texts: int | None = None) -> list[str]:
 
     With `n_texts`, return about that many of them, of every length.
     """
-    texts = [*_general(case.seed), *material.model_texts(case.reference.model, case.seed, N_MODEL_TEXTS)]
+    texts = [*_general(case.seed), *material.model_texts(case.reference.model, case.seed, 1_500)]
     texts = sorted(without(case.reference.model.special_tokens, texts), key=len)
     return texts if n_texts is None else texts[:: max(1, len(texts) // n_texts)]
 
@@ -44,16 +42,10 @@ def past_64k(case: Case) -> list[str]:
     return list(filter(case.can_ask, (*prose, mixed[:_PAST_64K], "a b c d " * (_PAST_64K // 4))))
 
 
-def over(
-    case: Case,
-    inputs: Iterable[S],
-    fault_of: Callable[[S], Fault | None],
-    simpler: Callable[[S], Iterable[S]] = lambda given: (),
-) -> None:
+def over(case: Case, inputs: Iterable[S], fault_of: Callable[[S], Fault | None]) -> None:
     """Judge all inputs.
 
-    Raises the fault of the smallest input found within the first wrong one, or within a wrong one of `simpler`;
-    `NotAsked` if no input could be compared.
+    Raises the fault of the smallest input found within the first wrong one; `NotAsked` if none could be compared.
     """
     n_judged = n_left_out = 0
     for given in inputs:
@@ -65,7 +57,7 @@ def over(
             continue
         case.n_inputs += 1
         if fault is not None:
-            raise case.smallest_fault(given, fault_of, fault, simpler(given))
+            raise case.smallest_fault(given, fault_of, fault)
     if n_left_out:
         case.remarks.append(f"{n_left_out:,} of {n_judged:,} inputs could not be compared")
         if n_left_out == n_judged:

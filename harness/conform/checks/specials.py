@@ -29,7 +29,7 @@ _MOST_BESIDE = 3
 
 def special_tokens(case: Case) -> None:
     """Check that the text of a special token gives its special id with `allowed_special` and only then."""
-    names = sorted(case.reference.model.special_tokens, key=lambda name: (len(name), name))
+    names = case.special_names
     if not names:
         raise NotAsked("the model has no special tokens")
     specials = [*names[: _MOST_SPECIALS - 1], names[-1]] if len(names) > _MOST_SPECIALS else names
@@ -97,10 +97,9 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
 
     All texts are encoded one by one, and then in a batch.
     """
-    first = list(specials[:1])
+    first, was_refused = list(specials[:1]), False
     values: list[tuple[Any, Any]] = [("all", []), ([], []), (first, []), ([], "all"), ([], first)]
     rules = [Rule(allowed_special=allowed, disallowed_special=disallowed) for allowed, disallowed in values]
-    was_refused = False
     for text, rule in product(sorted(texts, key=len), rules):
         fault = _fault(case, rule, text)
         case.n_inputs += 1
@@ -110,25 +109,22 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
             if _fault(case, rule, text) is not None:
                 raise case.smallest_fault(text, partial(_fault, case, rule), fault)
             fault.stage = "bad input" if was_refused else "cache"
-            how = f"{fault.reason}; right in a fresh process, wrong after calls with other options"
-            fault.reason = AFTER_BAD_INPUT if was_refused else how
+            fault.reason += "; right in a fresh process, wrong after calls with other options"
+            fault.reason = AFTER_BAD_INPUT if was_refused else fault.reason
             raise fault
         was_refused = isinstance(case.reference.encode(text, **rule), Failed)
-    refused: list[str] = []
     for rule in rules if case.client.offers("encode_batch") else ():
         right = tuple(text for text in texts if not isinstance(case.reference.encode(text, **rule), Failed))
         if why := case.lacks("encode_batch", texts=list(right[:1]), **rule):
-            refused.append(f"encode_batch with {_worded(rule)} is refused: {why}")
-        else:
-            over(case, [right], partial(fault_of_batch, case, **rule))
-    case.remarks += refused[:1]
+            case.remarks.append(f"encode_batch with {_worded(rule)} is refused: {why}")
+            return
+        over(case, [right], partial(fault_of_batch, case, **rule))
 
 
 def _fault(case: Case, rule: Rule, text: str) -> Fault | None:
     """Return the fault of one text under a rule: the values of both options."""
     expected, got = case.reference.encode(text, **rule), case.client.ids(text, **rule)
-    both_refuse = isinstance(expected, Failed) and isinstance(got, Failed) and not got.outcome.ends_process
-    if got == expected or both_refuse:
+    if got == expected or (isinstance(expected, Failed) and isinstance(got, Failed) and not got.outcome.ends_process):
         return None
     return Fault("special tokens", f"other ids with {_worded(rule)}", text=text, expected=expected, got=got)
 

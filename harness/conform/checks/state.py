@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from itertools import count, cycle, islice, pairwise
 
@@ -20,15 +19,12 @@ from harness.process.session import Failed
 
 HASH_SEED = "0"
 """Hash seed of the other process; that of the current one is random."""
-_TEXTS = 500
 _LONGEST = 2_000  # characters
 _OTHERS = 1_000
 _ALL_PIECES_AT = 2e5  # characters a second; slower targets are asked fewer pieces
 _BETWEEN = 5_000  # texts asked between two timings
 _SLOWER, _SLOWER_SECONDS = 5.0, 20e-6
 _NUMBERS = count()
-_SHOWN_BESIDE = 8
-_THREADED_TEXTS, _THREAD_ROUNDS, _FRESH_STARTS = 120, 3, 2
 _LONGER = 3_000  # characters; long enough that calls overlap
 HELD_CALLS = 100_000
 _MOST_BYTES_A_CALL, _MOST_FILES = 60.0, 8
@@ -41,9 +37,10 @@ def state(case: Case) -> None:
         case.client.fresh()
         ask_all(case, first_texts, ("encode",))
     case.client.fresh()
-    texts = [text for text in texts_for(case, _TEXTS) if 0 < len(text) <= _LONGEST]
-    texts = case.affordable_part(texts, len(_calls(case)))
-    first = case.client.digests(texts, _calls(case))
+    texts = [text for text in texts_for(case, 500) if 0 < len(text) <= _LONGEST]
+    calls = case.client.offered((*CALLS[:-1], "special"))
+    texts = case.affordable_part(texts, len(calls))
+    first = case.client.digests(texts, calls)
 
     def again(what: str, stage: Stage = "cache", where: str = "here", client: TargetClient = case.client) -> None:
         fault = _changed(texts, first, client, where, what, stage)
@@ -51,13 +48,14 @@ def state(case: Case) -> None:
         if fault is not None:
             raise case.in_overtime(partial(_explained, case, fault), fault) if stage == "cache" else fault
 
-    list(case.client.ids_of_all(texts_for(case)[-_OTHERS:]))
+    case.client.digests(texts_for(case)[-_OTHERS:])
     again(f"after {_OTHERS:,} other texts")
     if case.client.offers("encode_batch"):
         case.client.ask("encode_batch", texts=texts)
         again("after a batch")
-    for _ in _errors(case):
-        again("after an error", "bad input")
+    case.client.decode([case.reference.model.vocab_size + 1_000])
+    case.client.ids("a\ud83d")
+    again("after errors", "bad input")
     if case.client.offers("digests"):
         again("in another thread", "threads", "thread")
         again("in a child that was forked after the first call", "process", "child")
@@ -77,19 +75,15 @@ def _explained(case: Case, fault: Fault) -> Fault:
     return case.explain(text, answer, case.has_wrong_ids) if case.has_wrong_ids(text, answer) else fault
 
 
-def _calls(case: Case) -> list[str]:
-    """Return the calls on single texts that the target offers."""
-    calls = [call for call in CALLS[:-1] if call in ("encode", "decode") or case.client.offers(call)]
-    special = ["special"] * (case.client.offers("allowed_special") and case.client.offers("disallowed_special"))
-    return calls + special
-
-
 def _changed(
     texts: list[str], first: Digests, client: TargetClient, where: str, what: str, stage: Stage
 ) -> Fault | None:
     """Return the fault if an answer given elsewhere or later is not the first one."""
-    calls = list(first)
-    got = client.digests(texts, calls) if where == "here" else client.digests_elsewhere(texts, calls, where)
+    if where == "here":
+        got: Digests | Failed = client.digests(texts, list(first))
+    else:
+        seconds = client.session.limits.call_seconds / 2  # a child that takes longer hangs
+        got = client.ask("digests", texts=texts, calls=list(first), seconds_left=seconds, where=where)
     if isinstance(got, Failed):  # no answer is a fault, anything else a stated refusal
         is_fault = got.kind == "RuntimeError" or got.outcome.ends_process
         return Fault(stage, f"{what}: {got}") if is_fault else None
@@ -98,7 +92,7 @@ def _changed(
         wrong = [text for (text, a), b in pairs if a != b]
         if wrong and not (stage == "process" and set(got[call]) == {None}):
             text = min(wrong, key=len)
-            beside = tuple(other for other in texts if other != text)[:_SHOWN_BESIDE]
+            beside = tuple(other for other in texts if other != text)[:8]
             reason = f"{what} {call} gives another answer for {expression(text)}"
             return Fault(stage, reason, text=text, after=beside if where == "threads" else ())
     return None
@@ -106,48 +100,34 @@ def _changed(
 
 def threads(case: Case) -> None:
     """Check that many threads that call all methods of one object at once have the answers of one thread."""
-    names = sorted(case.reference.model.special_tokens, key=len)[:2]
-    texts = [text for text in texts_for(case, _THREADED_TEXTS) if 0 < len(text) <= _LONGEST]
-    texts += [*(f"a {name} b" for name in names), prose(_LONGER, case.seed)]
-    calls = _calls(case) + ["encode_batch"] * case.client.offers("encode_batch")
+    texts = [text for text in texts_for(case, 120) if 0 < len(text) <= _LONGEST]
+    texts += [*(f"a {name} b" for name in case.special_names[:2]), prose(_LONGER, case.seed)]
+    calls = case.client.offered((*CALLS, "special"))
     texts = case.affordable_part(texts, N_THREADS * len(calls))
     alone = case.client.digests(texts, calls)
     if set(alone["encode"]) == {None}:
         raise NotAsked(f"encode refuses all of {len(texts):,} texts")
 
-    def fault_of(some: tuple[str, ...], is_first: bool = False) -> Fault | None:
+    def fault_of(some: tuple[str, ...]) -> Fault | None:
         of_some = {call: [numbers[texts.index(text)] for text in some] for call, numbers in alone.items()}
         case.n_inputs += len(some)
-        if is_first:
-            case.client.fresh()
         return _changed(list(some), of_some, case.client, "threads", f"on {N_THREADS} threads", "threads")
 
     short = tuple(sorted(texts, key=len)[1:9])
-    for some in (tuple(texts), short * 20) * _THREAD_ROUNDS:
+    for some in (tuple(texts), short * 20) * 3:
         if (fault := fault_of(some)) is not None:
             raise case.smallest_fault(some, fault_of, fault, pairwise(short))
-    for _ in range(_FRESH_STARTS):
-        if (fault := fault_of(short, True)) is not None:
+    for _ in range(2):
+        case.client.fresh()
+        if (fault := fault_of(short)) is not None:
             fault.reason = f"among the first calls of a process: {fault.reason}"
             raise fault
-
-
-def _errors(case: Case) -> Iterator[None]:
-    """Make calls that end in errors, one kind after the other."""
-    beyond = case.reference.model.vocab_size + 1_000
-    case.client.decode([beyond])
-    yield
-    case.client.ids("a\ud83d")
-    if case.client.offers("disallowed_special"):
-        for name in sorted(case.reference.model.special_tokens)[:2]:
-            case.client.ids(f"a{name}", disallowed_special="all")
-    yield
 
 
 def _many_pieces(case: Case) -> None:
     """Ask a million distinct pieces of one process, fewer of a slow target."""
     speed = case.client.characters_per_second or _ALL_PIECES_AT
-    n_pieces = questions.N_PIECES if speed >= _ALL_PIECES_AT else int(questions.N_PIECES * speed / _ALL_PIECES_AT)
+    n_pieces = int(questions.N_PIECES * min(1.0, speed / (_ALL_PIECES_AT or speed)))
     if n_pieces < questions.N_PIECES:
         case.remarks.append(f"{n_pieces:,} of {questions.N_PIECES:,} pieces, of a slow target")
     before, texts, n_asked = _pace(case), questions.many_pieces(n_pieces), 0

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 
 import impls
+from harness.conform import run as conform
 from harness.conform.case import Case
 from harness.conform.checks.catalogue import Check
 from harness.conform.client import TargetClient
-from harness.conform.run import SECONDS, run_target
+from harness.conform.run import SECONDS
 from harness.conform.vectors.file import BadVectors, Vector, Vectors, tokens_sha256
 from harness.conform.vectors.steps import KINDS
 from harness.conform.verdicts import ConformanceReport, Fault
@@ -27,13 +28,12 @@ def run(
     """
     if target in impls.names() and tokens_sha256(load_model(model)) != vectors.head.tokens_sha256:
         raise BadVectors(f"{path}: is of {vectors.head.model}, and {model} has other tokens; name its model with -m")
-    by_kind = {kind: [case for case in vectors.cases if case.kind == kind] for kind in KINDS}
     checks = [
         Check(kind, f"Does it answer the vectors of {kind}?", partial(_ask, cases))
-        for kind, cases in by_kind.items()
-        if cases
+        for kind in KINDS
+        if (cases := [case for case in vectors.cases if case.kind == kind])
     ]
-    report = run_target(target, model, library, checks, seconds=seconds)
+    report = conform.run(target, model, library, checks, seconds=seconds)
     report.reference, report.model = str(path), vectors.head.model
     return report
 
@@ -63,8 +63,6 @@ def _fault(client: TargetClient, vector: Vector, takes_allowed: bool) -> Fault |
         if got != ids:
             return Fault(vector.kind, why, text=text, expected=ids, got=got)
     back = client.decode(ids)
-    return (
-        None
-        if back == vector.decoded
-        else Fault("decode", why, ids=ids, expected=ascii(vector.decoded), got=ascii(back))
-    )
+    if back == vector.decoded:
+        return None
+    return Fault("decode", why, ids=ids, expected=ascii(vector.decoded), got=ascii(back))

@@ -14,6 +14,7 @@ import pytest
 from conform_target import Target
 
 import impls
+from harness.conform.digests import of_ids
 from harness.conform.verdicts import Incomplete
 from harness.process.limits import Limits
 from harness.process.protocol import read_answer
@@ -94,7 +95,6 @@ def test_an_implementation_runs_a_model_with_all_it_has(model_file: Path) -> Non
         with pytest.raises(FailedError, match="SpecialToken"):
             target.encode(text)
         for operation, given, right in (
-            ("encode_each", {"texts": [text, "a"], "disallowed_special": ()}, [plain, ours.encode("a")]),
             ("decode_bytes", {"ids": plain}, text.encode()),
             ("encode_array", {"text": "cat"}, ours.encode("cat")),
             ("encode_batch", {"texts": ["cat", ""]}, [ours.encode("cat"), []]),
@@ -111,7 +111,7 @@ def test_texts_arrive_as_they_were_sent() -> None:
         for text in (*TEXTS, "a\ud83d", "\udc4d\ud83d", "naïve " * 200_000):
             assert target.encode(text) == [ord(character) for character in text]
             assert target.decode([ord(character) for character in text]) == text
-        assert list(target.ids_of_all(list(TEXTS))) == [list(map(ord, text)) for text in TEXTS]
+        assert target.digests(TEXTS) == {"encode": [of_ids(map(ord, text)) for text in TEXTS]}
 
 
 def test_what_an_object_has_is_found_and_asked() -> None:
@@ -126,8 +126,9 @@ def test_what_an_object_has_is_found_and_asked() -> None:
         assert target.encode("ab", allowed_special={"<s>"}) == [97, 98]  # uint32 of NumPy
         assert target.call("timed_encode", text="a") >= 0
         once = target.digests(["a", "b", "c"], ["decode"])
-        assert target.digests_elsewhere(["a", "b", "c"], ["decode"], "child") == once
-        on_threads = target.digests_elsewhere(["a", "b", "c"], ["decode"], "threads")
+        question = {"texts": ["a", "b", "c"], "calls": ["decode"], "seconds_left": 60}
+        assert target.call("digests", **question, where="child") == once
+        on_threads = target.call("digests", **question, where="threads")
         assert on_threads == {call: numbers * 8 for call, numbers in once.items()}
         with pytest.raises(FailedError, match="no operation encode_batch"):
             target.call("encode_batch", texts=[])
@@ -143,7 +144,7 @@ def test_the_environment_reaches_the_target() -> None:
 
 def test_a_slow_batch_is_asked_for_in_parts() -> None:
     with Target(TargetSpec.parse("well_behaved:Slow"), Limits(call_seconds=1)) as target:
-        assert list(target.ids_of_all(["a"] * 8)) == [[0], [1], [2], [3], [4], [5], [6], [7]]
+        assert target.digests(["a"] * 8) == {"encode": [of_ids([number]) for number in range(8)]}
 
 
 def test_what_the_clock_cuts_is_incomplete_and_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +153,7 @@ def test_what_the_clock_cuts_is_incomplete_and_no_failure(monkeypatch: pytest.Mo
         target.begin_check(0.5)
         began = time.monotonic()
         with pytest.raises(Incomplete):
-            target.ask("encode_each", texts=["a"] * 3_000)  # ten minutes
+            target.ask("digests", texts=["a"] * 3_000, calls=[])  # ten minutes
         with pytest.raises(Incomplete):
             target.ask("decode", ids=[1])
         assert time.monotonic() - began < 100

@@ -14,7 +14,7 @@ from harness.conform.checks.catalogue import CHECKS
 
 _ADAPTER = """
 import impls
-from harness.conform.run import load_model
+from harness.data import load_model
 
 _tokenizer = impls.load("priority", load_model({model!r}))
 

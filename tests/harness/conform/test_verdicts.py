@@ -16,6 +16,7 @@ from planted_wrapper import Full, Right
 import impls
 from harness.conform import case, run
 from harness.conform.case import Case
+from harness.conform.checks import asking
 from harness.conform.checks import encoding as encoding_checks
 from harness.conform.checks.catalogue import CHECKS
 from harness.conform.client import TargetClient
@@ -106,6 +107,25 @@ def test_what_was_stopped_by_the_clock_is_incomplete(conform: Conform) -> None:
     for verdict in conform(Full, *(check.name for check in CHECKS), seconds=0.0).verdicts:
         assert verdict.status == "incomplete", verdict.check
         assert re.search(r"stopped by the clock after 0 inputs", verdict.reason), verdict.reason
+
+
+def test_what_would_take_a_slow_target_long_is_not_asked_and_said(
+    planted_model: impls.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not asking._takes_long(1_000_000, [(1_000, 2.0)])
+    assert not asking._takes_long(4_000, [(500, 0.1), (1_000, 0.2)])
+    assert asking._takes_long(4_000, [(500, 0.1), (1_000, 0.4)])
+    monkeypatch.setattr(asking, "_takes_long", lambda n_characters, times: n_characters >= 5_000)
+    monkeypatch.setattr(asking, "_FAST", 1e12)
+    with TargetClient(lambda environment: InProcess(Full, environment)) as client:
+        case = Case(client, Reference("tiktoken", "planted", planted_model))
+        assert case.affordable(1)
+        assert asking.ask_all(case, ["a" * n for n in (1, 300, 2_000, 5_000, 100_000)], ("encode", "count")) == 5_000
+    assert case.n_inputs == 3
+    assert case.remarks == [
+        "not asked: texts of 5,000 characters or more, of a slow target or reference",
+        "1 text was asked by encode and decode alone, of a slow target",
+    ]
 
 
 @pytest.mark.parametrize(("wrong", "verdict"), [(False, "incomplete"), (True, "does not conform")])
