@@ -110,7 +110,7 @@ def percent_of(value: Spread) -> str:
 
 def interval(low: float | None, high: float | None) -> str:
     """Format the ends of an interval: 1.20–1.30; — without one, as of a single pass."""
-    return ABSENT if low is None or low == high else f"{figure(low)}–{figure(high)}"
+    return ABSENT if low is None or high is None or math.isclose(low, high) else f"{figure(low)}–{figure(high)}"
 
 
 def compared(value: float | None, is_claimed: bool | None) -> str:
