@@ -12,7 +12,8 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -154,8 +155,7 @@ def parse_json(content: bytes) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         by_key = dict(pairs)
         if len(by_key) != len(pairs):
-            seen: set[str] = set()
-            twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+            twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
             raise InvalidModel(f"the key {twice!a} occurs twice in one object; remove one of the two")
         return by_key
 
@@ -183,18 +183,13 @@ def converted(document: Any, kind: type[Kind]) -> Kind:
 def token_table(tokens: Collection[bytes], ids: Collection[int]) -> tuple[bytes | None, ...]:
     """Return tokens by id, None for gaps; raise `InvalidModel` for a duplicate id or one too large for a table."""
     by_id = dict(zip(ids, tokens, strict=True))
-    if len(by_id) < len(tokens) or max(by_id, default=0) > MAX_TABLE_ID:
-        _refuse_ids(tokens, ids)
-    return tuple(map(by_id.get, range(max(by_id, default=-1) + 1)))
-
-
-def _refuse_ids(tokens: Iterable[bytes], ids: Iterable[int]) -> None:
-    by_id: dict[int, bytes] = {}
-    for token, i in zip(tokens, ids, strict=True):
-        if i > MAX_TABLE_ID:
-            raise InvalidModel(f"the token {token!r} has the id {i}; ids go up to {MAX_TABLE_ID}")
-        if by_id.setdefault(i, token) is not token:
-            raise InvalidModel(f"the tokens {by_id[i]!r} and {token!r} have the same id {i}; ids must be unique")
+    if (highest := max(by_id, default=-1)) > MAX_TABLE_ID:
+        raise InvalidModel(f"the token {by_id[highest]!r} has the id {highest}; ids go up to {MAX_TABLE_ID}")
+    if len(by_id) < len(tokens):
+        twice, _ = Counter(ids).most_common(1)[0]
+        first, second, *_ = (token for token, i in zip(tokens, ids, strict=True) if i == twice)
+        raise InvalidModel(f"the tokens {first!r} and {second!r} have the same id {twice}; ids must be unique")
+    return tuple(map(by_id.get, range(highest + 1)))
 
 
 def write_atomically(path: Path, content: bytes) -> None:
