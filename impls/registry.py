@@ -7,12 +7,10 @@ that names a subclass of `Tokenizer`, or any class or function that takes a `Mod
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from impls.core.arguments import texts_in_turn, thread_count, wrong_type
@@ -39,8 +37,6 @@ _OWN = {
     "tokenizers": "impls.production.tokenizers:HuggingFace",
     "sentencepiece": "impls.production.sentencepiece:SentencePiece",
 }
-_PEER_PACKAGE = re.compile(r'= library\("[^"]*", "([^"]*)"')
-_PEER_SUMMARY = re.compile(r'^    summary: ClassVar\[str\] = "([^"]*)"$', re.MULTILINE)
 
 
 @cache
@@ -203,18 +199,11 @@ def availability(name: str) -> Availability:
         return Availability(name, "third-party", "plug-in", f"{origin}imported when it is chosen")
     from importlib.metadata import PackageNotFoundError, version
 
-    package, summary = peer_metadata(point.module)
+    from impls.peers import PEERS
+
+    package, summary = PEERS[name]["package"], PEERS[name]["summary"]
     try:
         version(package)
     except PackageNotFoundError:
         return Availability(name, "peer", f"missing: pip install {package}", summary)
     return Availability(name, "peer", "installed", summary)
-
-
-def peer_metadata(module: str) -> tuple[str, str]:
-    """Return the distribution that `module` (`impls.peers.NAME`) passes to `library`, and the `summary` of its class.
-
-    Both are read from its source, so that a peer is listed without importing it.
-    """
-    source = Path(__file__).with_name("peers").joinpath(f"{module.rpartition('.')[2]}.py").read_text(encoding="utf-8")
-    return "".join(_PEER_PACKAGE.findall(source)), "".join(_PEER_SUMMARY.findall(source))

@@ -4,3 +4,12 @@ Each is an entry point of `bpebench.implementations` and is imported only when c
 `peers`. An adapter uses its library's fastest documented call for each output, converts the model to a format the
 library reads, and raises `Unsupported` for a model that the format cannot hold. None lets its library use the network.
 """
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+PEERS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("peers.toml").read_text("utf-8"))
+"""The entries of `peers.toml`, by which a peer is listed without importing it."""

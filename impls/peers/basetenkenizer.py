@@ -5,19 +5,15 @@ It decodes only to text, and silently skips unknown ids, so ids are decoded by `
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from impls.core.model import Model
 from impls.peers.conversion import any_json
 from impls.peers.peer import Calls, Peer, library, on_pool
 
-basetenkenizer = library("basetenkenizer", "basetenkenizer", "basetenkenizer")
+basetenkenizer = library("basetenkenizer")
 
 
 class Basetenkenizer(Peer):
     """`basetenkenizer.Tokenizer` over the model's tokenizer.json."""
-
-    summary: ClassVar[str] = "Rust: reads tokenizer.json, joins segments of chats"
 
     def _load(self, model: Model) -> Calls:
         tokenizer = basetenkenizer.Tokenizer.from_json_str(any_json(self.name, model).decode())

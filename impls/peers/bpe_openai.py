@@ -7,22 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.peers.conversion import require_public
 from impls.peers.peer import Calls, Peer, library, on_several
 
-bpe_openai = library("bpe-openai", "bpe-openai", "bpe_openai")
+bpe_openai = library("bpe-openai")
 
 _NAMES = ("cl100k_base", "o200k_base")
 
 
 class BpeOpenai(Peer):
     """`bpe_openai.Encoding` of the same name as the model."""
-
-    summary: ClassVar[str] = "Rust: backtracking, tiktoken's interface; cl100k and o200k only"
 
     def _load(self, model: Model) -> Calls:
         tokenizer = bpe_openai.get_encoding(require_public(self.name, model, _NAMES))

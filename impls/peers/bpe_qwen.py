@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
@@ -18,13 +17,11 @@ from impls.core.text.patterns import NAMED
 from impls.peers.conversion import file_of, tokenizer_json
 from impls.peers.peer import Calls, Peer, library, on_several
 
-bpe_qwen = library("bpe-qwen", "bpe-qwen", "bpe_qwen.bpe_qwen", alone=True)
+bpe_qwen = library("bpe-qwen")
 
 
 class BpeQwen(Peer):
     """`bpe_qwen.QwenTokenizer` over the model's vocabulary and merges."""
-
-    summary: ClassVar[str] = "Rust: backtracking; Qwen's pattern only"
 
     def _load(self, model: Model) -> Calls:
         if model.pattern != NAMED["qwen"]:

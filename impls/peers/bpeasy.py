@@ -7,7 +7,6 @@ three bytes on. Its threads are Rayon's.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
@@ -15,16 +14,13 @@ from impls.interface import TrainingSpec
 from impls.peers.peer import Peer, library
 from impls.production.training import base_and_budget, checked_texts, model_of_ranks, one_pattern
 
-bpeasy = library("bpeasy", "bpeasy", "bpeasy")
+bpeasy = library("bpeasy")
 
 _NO_LIMIT = 2**31
 
 
 class Bpeasy(Peer):
     """`bpeasy.train_bpe`."""
-
-    summary: ClassVar[str] = "Rust: trains only"
-    no_encoder = "it encodes by way of tiktoken"
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -7,7 +7,6 @@ libraries' threads, the same number is used. Its decoder silently skips unknown 
 from __future__ import annotations
 
 import os
-from typing import ClassVar
 
 import numpy as np
 
@@ -23,16 +22,13 @@ from impls.peers.conversion import (
 )
 from impls.peers.peer import Calls, Lists, Peer, library
 
-fastokens = library("fastokens", "fastokens", "fastokens")
+fastokens = library("fastokens")
 
 _THREADS = "FASTOKENS_BPE_THREADS"
 
 
 class Fastokens(Peer):
     """`fastokens.Tokenizer` over the model's ranks, or over its tokenizer.json."""
-
-    summary: ClassVar[str] = "Rust: SIMD splitting, word cache, flat output"
-    reads_sentencepiece = True
 
     def _load(self, model: Model) -> Calls:
         if "RAYON_NUM_THREADS" in os.environ:

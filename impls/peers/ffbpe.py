@@ -6,7 +6,6 @@ It splits by one pattern of any kind, and knows only listed merges.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from impls.core.model import Model
 from impls.interface import TrainingSpec
@@ -14,7 +13,7 @@ from impls.peers.conversion import listed_merges, one_pattern_of
 from impls.peers.peer import Calls, Peer, library
 from impls.production.training import base_and_budget, checked_texts, model_of_ranks, one_pattern
 
-ffbpe = library("ffbpe", "ffbpe", "ffbpe")
+ffbpe = library("ffbpe")
 
 _ORDER = {"raw": "raw", "gpt2": "byte_level"}
 _TIES = {"smallest": "smallest_pair_id", "largest": "largest_content"}
@@ -22,8 +21,6 @@ _TIES = {"smallest": "smallest_pair_id", "largest": "largest_content"}
 
 class Ffbpe(Peer):
     """`ffbpe.BpeEncoder` over the model's merges, and `ffbpe.BpeTrainer`."""
-
-    summary: ClassVar[str] = "Rust: trains by two rules for ties; encodes"
 
     def _load(self, model: Model) -> Calls:
         pairs = listed_merges(self.name, model)

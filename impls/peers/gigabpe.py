@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import ClassVar
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
@@ -21,16 +20,13 @@ from impls.peers.conversion import rayon_threads
 from impls.peers.peer import Peer, library
 from impls.production.training import base_and_budget, checked_texts, files_of_lines, model_of_merges, require_gpt2
 
-gigabpe = library("gigabpe", "gigabpe", "gigabpe")
+gigabpe = library("gigabpe")
 
 _LINE_END = str.maketrans("\n", "\v")
 
 
 class Gigabpe(Peer):
     """`gigabpe.train_bpe`."""
-
-    summary: ClassVar[str] = "Rust: trains only, from files"
-    no_encoder = "it has no encoder"
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

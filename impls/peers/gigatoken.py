@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import Unsupported
@@ -31,7 +31,7 @@ from impls.peers.conversion import (
 from impls.peers.peer import Calls, Lists, Peer, library, stdout_to_stderr
 from impls.production.training import base_and_budget, files_of_lines, model_of_merges, require_gpt2, that_occurred
 
-gigatoken = library("gigatoken", "gigatoken", "gigatoken")
+gigatoken = library("gigatoken")
 
 _SCHEMES = {NAMED["gpt2"]: "gpt2", NAMED["cl100k"]: "gpt4", NAMED["o200k"]: "o200k"}
 _NO_BYTE_OF_UTF8 = b"\xff"
@@ -41,9 +41,7 @@ _TIES = {"raw": "raw_token_ids", "gpt2": "huggingface"}
 class Gigatoken(Peer):
     """`gigatoken.Tokenizer`'s backend over the model's ranks, or over its tokenizer.json."""
 
-    summary: ClassVar[str] = "Rust: SIMD splitting, piece cache; has a trainer"
     surrogate_errors = (TypeError,)  # the library accepts bytes, and so do we here: a check would be timed
-    reads_sentencepiece = True
 
     def _load(self, model: Model) -> Calls:
         tokenizer = self._backend(model)

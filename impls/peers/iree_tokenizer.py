@@ -5,21 +5,18 @@ Its decoder silently skips unknown ids; invalid UTF-8 is left to `Tokenizer`.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from impls.core.model import Model
 from impls.peers.conversion import tokenizer_json
 from impls.peers.peer import Calls, Peer, library
 
-iree_tokenizer = library("iree-tokenizer", "iree-tokenizer", "iree.tokenizer")
+iree_tokenizer = library("iree-tokenizer")
 
 
 class IreeTokenizer(Peer):
     """`iree.tokenizer.Tokenizer` over the model's tokenizer.json."""
 
-    summary: ClassVar[str] = "C: streaming, bounded memory"
     surrogate_errors = (TypeError,)
 
     def _load(self, model: Model) -> Calls:

@@ -5,21 +5,18 @@ Not exact with GPT-2's pattern: after white space other than U+0020 it splits `'
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from impls.core.model import Model
 from impls.formats.known import KNOWN
 from impls.peers.conversion import has_plain_rules, public_digest, rank_file, sentencepiece_file, tokenizer_json
 from impls.peers.peer import Calls, Peer, library, stdout_to_stderr
 
-kitoken = library("kitoken", "kitoken", "kitoken")
+kitoken = library("kitoken")
 
 
 class Kitoken(Peer):
     """`kitoken.Kitoken` over the model's rank file where it is a public one, else over its tokenizer.json."""
-
-    summary: ClassVar[str] = "Rust: many formats, compact definitions"
-    reads_sentencepiece = True
 
     def _load(self, model: Model) -> Calls:
         tokenizer = self._over(model)

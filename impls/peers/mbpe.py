@@ -8,7 +8,6 @@ never given; and for some ids without a token it decodes nothing.
 from __future__ import annotations
 
 import os
-from typing import ClassVar
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
@@ -16,7 +15,7 @@ from impls.core.text.patterns import NAMED
 from impls.peers.conversion import file_of, has_ranks, plain_pattern, rank_file, underived_reason
 from impls.peers.peer import Calls, Peer, library
 
-mbpe = library("mbpe", "mbpe", "mbpe")
+mbpe = library("mbpe")
 for variable in ("PYTHONEXECUTABLE", "PYTHONPATH"):  # Mojo sets these, and no child of this process would start
     if variable in os.environ:
         os.putenv(variable, os.environ[variable])
@@ -29,7 +28,6 @@ _CLASSES = {NAMED["gpt2"]: "GPT2Tokenizer", NAMED["cl100k"]: "GPT4Tokenizer", NA
 class Mbpe(Peer):
     """`mbpe`'s tokenizer of the model's pattern over its ranks."""
 
-    summary: ClassVar[str] = "Mojo: tiktoken's interface and rank files; three patterns"
     surrogate_errors = ()
 
     def _load(self, model: Model) -> Calls:

@@ -5,19 +5,15 @@ For a model that numbers bytes differently (all of OpenAI's), the ids it gives a
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from impls.core.model import Model
 from impls.peers.conversion import merges_after_bytes, one_pattern_of
 from impls.peers.peer import Calls, Peer, library, on_pool
 
-rust = library("minibperust", "minibperust", "MiniBpeRust").rustminibpe
+rust = library("minibperust").rustminibpe
 
 
 class Minibperust(Peer):
     """`MiniBpeRust.rustminibpe.RustEncoder` over the model's merges."""
-
-    summary: ClassVar[str] = "Rust: minbpe's models, piece cache"
 
     def _load(self, model: Model) -> Calls:
         merges, id_of_byte = merges_after_bytes(self.name, model)

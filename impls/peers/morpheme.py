@@ -5,20 +5,15 @@ It decodes only to text, so ids are decoded by `Tokenizer`.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from impls.core.model import Model
 from impls.peers.conversion import any_json
 from impls.peers.peer import Calls, Peer, library, on_pool
 
-morpheme = library("morpheme", "morpheme", "morpheme")
+morpheme = library("morpheme")
 
 
 class Morpheme(Peer):
     """`morpheme.Tokenizer` over the model's tokenizer.json."""
-
-    summary: ClassVar[str] = "Rust: reads tokenizer.json, gives offsets with ids"
-    reads_sentencepiece = True
 
     def _load(self, model: Model) -> Calls:
         tokenizer = morpheme.Tokenizer.from_str(any_json(self.name, model).decode())

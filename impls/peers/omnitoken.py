@@ -6,19 +6,15 @@ about 20 ms, however short the text.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from impls.core.model import Model
 from impls.peers.conversion import file_of, tokenizer_json
 from impls.peers.peer import Calls, Peer, library
 
-omnitoken = library("omnitoken", "omnitoken", "omnitoken")
+omnitoken = library("omnitoken")
 
 
 class Omnitoken(Peer):
     """`omnitoken.Tokenizer` over the model's tokenizer.json."""
-
-    summary: ClassVar[str] = "Rust: one automaton for several kinds of vocabulary; encodes only"
 
     def _load(self, model: Model) -> Calls:
         with file_of(tokenizer_json(self.name, model), "tokenizer.json") as path:

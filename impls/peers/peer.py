@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from impls.core.errors import Missing, Unsupported
 from impls.core.model import Model
+from impls.peers import PEERS
 from impls.peers.conversion import has_plain_rules, rayon_threads
 from impls.production.adapter import Adapter, Calls, Lists, T, on_several
 
@@ -26,18 +27,19 @@ def on_pool(call: Callable[[list[str]], T]) -> Callable[[list[str], int], T | No
 
 
 class Peer(Adapter):
-    """A third-party encoder over our model, or a trainer; a subclass in `impls/peers/a_b.py` has the name `a-b`."""
+    """A third-party encoder over our model, or a trainer; a subclass in `impls/peers/a_b.py` has the name `a-b`, and as
+    attributes the fields of that entry of `PEERS`."""
 
     kind: ClassVar[Literal["peer"]] = "peer"
     surrogate_errors: ClassVar[tuple[type[Exception], ...]] = (UnicodeEncodeError,)
     reads_sentencepiece: ClassVar[bool] = False
-    """Whether `_load` takes a SentencePiece model that `has_plain_rules`; the library then gets original texts."""
     no_encoder: ClassVar[str] = ""
-    """For a trainer, why it does not encode."""
 
     def __init_subclass__(cls) -> None:
         if "name" not in cls.__dict__:
             cls.name = cls.__module__.rpartition(".")[2].replace("_", "-")
+        for field, value in PEERS.get(cls.name, {}).items():
+            setattr(cls, field, value)
 
     def _takes_original_texts(self, model: Model) -> bool:
         return self.reads_sentencepiece and has_plain_rules(model)
@@ -53,23 +55,24 @@ class Peer(Adapter):
 # --- packages -----------------------------------------------------------------------------------------------------
 
 
-def library(name: str, package: str, module: str, *, alone: bool = False) -> Any:
-    """Import and return `module`; raise `Missing` naming the distribution `package` if it is not installed.
+def library(name: str) -> Any:
+    """Import and return the module of the peer `name`; raise `Missing` naming its distribution if it is not installed.
 
-    If a dependency of the library is not installed, `Missing` names that. Deprecation warnings are ignored. With
-    `alone` a compiled module is loaded without its package, for packages that import what they do not require.
+    If a dependency of the library is not installed, `Missing` names that. Deprecation warnings are ignored.
     """
+    module = PEERS[name]["module"]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            return _without_package(module) if alone else import_module(module)
+            return _without_package(module) if "without_package" in PEERS[name] else import_module(module)
     except ModuleNotFoundError as error:
         absent = error.name or module
         own = absent.partition(".")[0] == module.partition(".")[0]
-        raise Missing(name, package if own else absent) from None
+        raise Missing(name, PEERS[name]["package"] if own else absent) from None
 
 
 def _without_package(module: str) -> Any:
+    """Return a compiled module, loaded without its package."""
     if module in sys.modules:
         return sys.modules[module]
     folder, _, name = module.rpartition(".")

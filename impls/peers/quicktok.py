@@ -6,14 +6,12 @@ tokens that no tokens of lower rank make, which may only be whole pieces.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.peers.conversion import as_lists, require_public
 from impls.peers.peer import Calls, Peer, library, on_several
 
-quicktok = library("quicktok", "quicktok-v1", "quicktok")
+quicktok = library("quicktok")
 
 _NAMES = {"cl100k_base": "cl100k_base", "o200k_base": "o200k_base", "llama3": "llama3", "qwen": "qwen3"}
 
@@ -21,7 +19,6 @@ _NAMES = {"cl100k_base": "cl100k_base", "o200k_base": "o200k_base", "llama3": "l
 class Quicktok(Peer):
     """`quicktok.Tokenizer` of the model's name."""
 
-    summary: ClassVar[str] = "C++: backtracking, SIMD splitters; four vocabularies only"
     surrogate_errors = (TypeError,)
 
     def _load(self, model: Model) -> Calls:

@@ -5,20 +5,16 @@ It silently skips unknown ids when it decodes.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from impls.core.model import Model
 from impls.peers.conversion import one_pattern_of
 from impls.peers.peer import Calls, Peer, library, on_pool
 from impls.production.libraries import ranks_for
 
-riptoken = library("riptoken", "riptoken", "riptoken")
+riptoken = library("riptoken")
 
 
 class Riptoken(Peer):
     """`riptoken.CoreBPE` over the model's ranks."""
-
-    summary: ClassVar[str] = "Rust: tiktoken's interface, merges by joined bytes"
 
     def _load(self, model: Model) -> Calls:
         tokenizer = riptoken.CoreBPE(ranks_for(self.name, model), {}, one_pattern_of(model))

@@ -7,13 +7,11 @@ decodes, and returns None for invalid UTF-8.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from impls.core.model import Model
 from impls.peers.conversion import require_public
 from impls.peers.peer import Calls, Lists, Peer, library
 
-openai = library("rs-bpe", "rs-bpe", "rs_bpe.bpe").openai
+openai = library("rs-bpe").openai
 
 _NAMES = ("cl100k_base", "o200k_base")
 _TEXTS_PER_TASK = 100
@@ -24,8 +22,6 @@ _POOL: dict[str, str] = {}
 
 class RsBpe(Peer):
     """`rs_bpe`'s tokenizer of the same name as the model."""
-
-    summary: ClassVar[str] = "Rust: backtracking; cl100k and o200k only"
 
     def _load(self, model: Model) -> Calls:
         name = require_public(self.name, model, _NAMES)

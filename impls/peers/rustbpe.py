@@ -6,21 +6,17 @@ Ties go to the smallest pair of ids, base ids are byte values. Its threads are R
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from impls.core.model import Model
 from impls.interface import TrainingSpec
 from impls.peers.peer import Peer, library
 from impls.production.training import base_and_budget, checked_texts, model_of_ranks, one_pattern
 
-rustbpe = library("rustbpe", "rustbpe", "rustbpe")
+rustbpe = library("rustbpe")
 
 
 class Rustbpe(Peer):
     """`rustbpe.Tokenizer.train_from_iterator`."""
-
-    summary: ClassVar[str] = "Rust: trains only"
-    no_encoder = "it has no way to load a model"
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -6,15 +6,13 @@ Unicode 16 may get other ids than in other libraries.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from impls.core.model import Model
 from impls.peers.conversion import as_lists, rayon_threads, tokenizer_json
 from impls.peers.peer import Calls, Lists, Peer, library
 
-snaptokens = library("snaptokens", "snaptokens", "snaptokens")
+snaptokens = library("snaptokens")
 
 _LONG = 1000
 """For texts of at least this many characters, a list is made faster from flat output than from the encoding object."""
@@ -22,8 +20,6 @@ _LONG = 1000
 
 class Snaptokens(Peer):
     """`snaptokens.Tokenizer` over the model's tokenizer.json."""
-
-    summary: ClassVar[str] = "Rust: hand-written splitters, word caches, flat output"
 
     def _load(self, model: Model) -> Calls:
         content = tokenizer_json(self.name, model, every_way=True, dense=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +18,11 @@ from impls.peers.conversion import (
 )
 from impls.peers.peer import Calls, Lists, Peer, library
 
-splintr = library("splintr", "splintr-rs", "splintr")
+splintr = library("splintr")
 
 
 class Splintr(Peer):
     """`splintr.Tokenizer` over the model's ranks, or what `splintr` makes of its tokenizer.json."""
-
-    summary: ClassVar[str] = "Rust: own regular expressions, linked list, piece cache"
-    reads_sentencepiece = True
 
     def _load(self, model: Model) -> Calls:
         tokenizer = self._over(model)

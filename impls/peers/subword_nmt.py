@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Iterable
-from typing import ClassVar
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
@@ -20,16 +19,13 @@ from impls.interface import TrainingSpec
 from impls.peers.peer import Peer, library
 from impls.production.training import model_of_merges, require
 
-learn_bpe = library("subword-nmt", "subword-nmt", "subword_nmt.learn_bpe").learn_bpe
+learn_bpe = library("subword-nmt").learn_bpe
 
 _END_OF_WORD = "</w>"
 
 
 class SubwordNmt(Peer):
     """`subword_nmt.learn_bpe.learn_bpe`."""
-
-    summary: ClassVar[str] = "Python: the first trainer for words; trains only"
-    no_encoder = "it gives subwords, not ids"
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -6,19 +6,16 @@ Not exact by its own vocabularies (its `r50k_base` has other ids); here it gets 
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
 
 from impls.core.model import Model
 from impls.peers.conversion import merges_after_bytes, one_pattern_of
 from impls.peers.peer import Calls, Peer, library
 
-tinybpe = library("tinybpe", "tinybpe", "tinybpe")
+tinybpe = library("tinybpe")
 
 
 class Tinybpe(Peer):
     """`tinybpe.Tokenizer` over the model's merges and the ids of its bytes."""
-
-    summary: ClassVar[str] = "C: merges pieces that the package regex cuts"
 
     def _load(self, model: Model) -> Calls:
         merges, id_of_byte = merges_after_bytes(self.name, model)

@@ -6,23 +6,19 @@ texts and batches use all cores the process may run on.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED
 from impls.peers.conversion import file_of, plain_pattern, tokenizer_json
 from impls.peers.peer import Calls, Peer, library, on_pool
 
-tokie = library("tokie", "tokie", "tokie")
+tokie = library("tokie")
 
 _PATTERNS = (NAMED["gpt2"], NAMED["cl100k"], NAMED["o200k"])
 
 
 class Tokie(Peer):
     """`tokie.Tokenizer` over the model's tokenizer.json."""
-
-    summary: ClassVar[str] = "Rust: backtracking, a splitter for each known pattern"
 
     def _load(self, model: Model) -> Calls:
         if plain_pattern(model) not in _PATTERNS:

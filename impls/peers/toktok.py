@@ -6,23 +6,19 @@ decodes.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from impls.core.model import Model
 from impls.peers.conversion import as_lists, require_public
 from impls.peers.peer import Calls, Peer, library, on_several
 
-toktok = library("toktok", "toktok-rs", "toktok")
+toktok = library("toktok")
 
 _NAMES = ("cl100k_base", "o200k_base")
 
 
 class Toktok(Peer):
     """The tokenizer of `toktok` with the model's name."""
-
-    summary: ClassVar[str] = "Rust: backtracking, own splitters; cl100k and o200k only"
 
     def _load(self, model: Model) -> Calls:
         tokenizer = toktok._encoding(require_public(self.name, model, _NAMES))

@@ -5,22 +5,17 @@ It decodes only to text, and silently skips unknown ids, so ids are decoded by `
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from impls.core.model import Model
 from impls.peers.conversion import any_json, file_of
 from impls.peers.peer import Calls, Peer, library
 
-tuetoken = library("tuetoken", "tuetoken", "tuetoken")
+tuetoken = library("tuetoken")
 
 
 class Tuetoken(Peer):
     """`tuetoken.Tokenizer` over the model's tokenizer.json."""
-
-    summary: ClassVar[str] = "Rust: linear merging, buffers for arrays"
-    reads_sentencepiece = True
 
     def _load(self, model: Model) -> Calls:
         with file_of(any_json(self.name, model), "tokenizer.json") as path:

@@ -7,14 +7,13 @@ then returns byte values. So it gets a cache folder with the model's ranks.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
 
 from impls.core.model import Model
 from impls.peers.conversion import file_of, rank_file, require_public
 from impls.peers.peer import Calls, Peer, library, on_pool
 from impls.production.libraries import environment
 
-wordchipper = library("wordchipper", "wordchipper", "wordchipper")
+wordchipper = library("wordchipper")
 
 _NAMES = ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
 _CACHE = "WORDCHIPPER_CACHE_DIR"
@@ -22,8 +21,6 @@ _CACHE = "WORDCHIPPER_CACHE_DIR"
 
 class Wordchipper(Peer):
     """`wordchipper.Tokenizer` of one of OpenAI's vocabularies, its special tokens switched off."""
-
-    summary: ClassVar[str] = "Rust: generated splitters; OpenAI's vocabularies only"
 
     def _load(self, model: Model) -> Calls:
         name = require_public(self.name, model, _NAMES)

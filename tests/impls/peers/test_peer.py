@@ -25,10 +25,10 @@ import impls
 from impls import Missing, Model, TrainingSpec, UnknownId, Unsupported
 from impls.core.text.patterns import NAMED
 from impls.formats import load
-from impls.peers import conversion
+from impls.peers import PEERS, conversion
 from impls.peers.peer import Calls, Peer, library, on_several
 from impls.production.libraries import environment, loading
-from impls.registry import peer_metadata, plugin
+from impls.registry import plugin
 
 TEXTS = ["low lower lowest newer wider İstanbul'da", "the cat sat on the mat  12½ 你好 def f(x):\n  return"]
 
@@ -135,13 +135,13 @@ def test_a_peer_is_listed_with_its_package_but_neither_imported_nor_used_unless_
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (run.stdout, run.stderr) == ("[]\n", "")
     modules = {name: plugin(name).module for name in impls.names() if name not in impls.default_names()}
-    peers = {name: peer_metadata(module) for name, module in modules.items() if module.startswith("impls.peers.")}
-    assert all(summary for _, summary in peers.values())
+    assert PEERS.keys() == {name for name, module in modules.items() if module.startswith("impls.peers.")}
+    assert all(peer["summary"] for peer in PEERS.values())
     extra = [line for line in requires("bpebench") or [] if line.endswith(("extra == 'peers'", 'extra == "peers"'))]
-    assert {line.partition("==")[0] for line in extra} == {package for package, _ in peers.values()}
-    for name, (package, _) in peers.items():
+    assert {line.partition("==")[0] for line in extra} == {peer["package"] for peer in PEERS.values()}
+    for name, peer in PEERS.items():
         missing = impls.registry.availability(name).state.startswith("missing")
-        with pytest.raises(Missing, match=package) if missing else nullcontext():
+        with pytest.raises(Missing, match=peer["package"]) if missing else nullcontext():
             assert impls.get(name).name == name
 
 
@@ -151,15 +151,18 @@ def test_a_library_that_needs_something_else_names_that(tmp_path: Path, monkeypa
     (package / "__init__.py").write_text("import not_there.at_all\n")
     (package / "inner.py").write_text("answer = 42\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert library("peer", "the-package", "whole_package.inner", alone=True).answer == 42
-    for module, alone, absent in (
-        ("whole_package", False, "not_there"),
-        ("nowhere.at_all", False, "the-package"),
-        ("whole_package.outer", True, "the-package"),
-        ("nowhere.inner", True, "the-package"),
+    alone = {"package": "the-package", "without_package": True}
+    monkeypatch.setitem(PEERS, "peer", alone | {"module": "whole_package.inner"})
+    assert library("peer").answer == 42
+    for module, entry, absent in (
+        ("whole_package", {"package": "the-package"}, "not_there"),
+        ("nowhere.at_all", {"package": "the-package"}, "the-package"),
+        ("whole_package.outer", alone, "the-package"),
+        ("nowhere.inner", alone, "the-package"),
     ):
+        monkeypatch.setitem(PEERS, "peer", entry | {"module": module})
         with pytest.raises(Missing) as raised:
-            library("peer", "the-package", module, alone=alone)
+            library("peer")
         assert raised.value.package == absent
 
 
