@@ -92,10 +92,10 @@ def replaced(symbols: list[Symbol], pair: tuple[bytes, bytes]) -> Iterator[Symbo
         yield symbol, at
 
 
-def random_corpus(chance: random.Random) -> list[str]:
+def random_corpus(chance: random.Random, letters: str = "aab cç😀'1", longest: int = 18) -> list[str]:
     """A few short texts of few letters, so that ties are frequent; one letter takes two bytes, one four."""
-    letters = chance.sample("aab cç😀'1", chance.randint(2, 5))
-    return ["".join(chance.choices(letters, k=chance.randint(0, 18))) for _ in range(chance.randint(1, 4))]
+    few = chance.sample(letters, chance.randint(2, 5))
+    return ["".join(chance.choices(few, k=chance.randint(0, longest))) for _ in range(chance.randint(1, 4))]
 
 
 def random_spec(chance: random.Random, ties: str, alphabet: str, texts: list[str]) -> TrainingSpec:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from literal_training import as_bytes, random_corpus
 
 import impls
-from impls import Model, TrainingSpec, Unsupported
+from impls import TrainingSpec, Unsupported
 from impls.core.text.files import TextFile, TextFiles
 
 N_CORPORA = 40
@@ -24,12 +25,6 @@ CONDITIONS: dict[str, dict[str, Any]] = {
 PATTERNS = ["gpt2", "cl100k-0.14", "turkish", "none", r"\w+|\W+"]
 
 
-def random_corpus(chance: random.Random, letters: str = BYTES) -> list[str]:
-    """A few short texts of few letters, so that ties are frequent."""
-    few = chance.sample(letters, chance.randint(2, 6))
-    return ["".join(chance.choices(few, k=chance.randint(0, 60))) for _ in range(chance.randint(1, 4))]
-
-
 def test_hugging_face_reads_a_file_by_lines(tmp_path: Path) -> None:
     chance, path, spec = random.Random(5), tmp_path / "text.txt", TrainingSpec(vocab_size=300, base_order="gpt2")
     for _ in range(40):
@@ -37,11 +32,7 @@ def test_hugging_face_reads_a_file_by_lines(tmp_path: Path) -> None:
         path.write_text(content, newline="")
         files = TextFiles([TextFile(path, "lines")])
         theirs, own = (impls.get(name).train_model(files, spec) for name in ("tokenizers", "priority"))
-        assert merges_of(theirs) == merges_of(own), content
-
-
-def merges_of(model: Model) -> list[tuple[bytes | None, bytes | None]]:
-    return [(model.tokens[left], model.tokens[right]) for left, right in model.merges]
+        assert as_bytes(theirs) == as_bytes(own), content
 
 
 @pytest.mark.parametrize("library", CONDITIONS)
@@ -50,7 +41,7 @@ def test_the_libraries_trainers_learn_what_priority_learns(library: str) -> None
     conditions, name = CONDITIONS[library], library.split(",")[0]
     n_merges = 0
     for _ in range(N_CORPORA):
-        texts = ["ab", *random_corpus(chance)]
+        texts = ["ab", *random_corpus(chance, BYTES, 60)]
         spec = TrainingSpec(
             vocab_size=chance.choice([258, 262, 275, 900]),
             pattern=chance.choice(PATTERNS),
@@ -63,7 +54,7 @@ def test_the_libraries_trainers_learn_what_priority_learns(library: str) -> None
         spec = replace(spec, min_count=chance.choice([1, 2, 3])) if name == "tokenizers" else spec
         spec = replace(spec, vocab_size=spec.vocab_size + 4)
         own, theirs = (impls.get(trainer).train_model(texts, spec) for trainer in ("priority", name))
-        assert merges_of(theirs) == merges_of(own), (texts, spec)
+        assert as_bytes(theirs) == as_bytes(own), (texts, spec)
         assert theirs == own.with_(merge_counts=None), (texts, spec)
         n_merges += len(own.merges)
     assert n_merges > 3 * N_CORPORA
@@ -75,7 +66,7 @@ def test_what_has_no_pairs_and_what_a_pattern_leaves_out(library: str) -> None:
     for texts in (["a"], ["", "a", "b"], ["a" * 50]):
         spec = TrainingSpec(vocab_size=300, pattern="none", **conditions)
         own = impls.get("priority").train_model(texts, spec)
-        assert merges_of(impls.get(name).train_model(texts, spec)) == merges_of(own)
+        assert as_bytes(impls.get(name).train_model(texts, spec)) == as_bytes(own)
     with pytest.raises(impls.InvalidPattern, match="leaves out '1'"):
         impls.get(name).train_model(["ab1"], TrainingSpec(vocab_size=300, pattern="[a-z]+", **conditions))
 
