@@ -7,7 +7,11 @@ import re
 from functools import cache
 from pathlib import Path, PurePosixPath
 
+from impls.compiled.codegen.entry_points import OBJECT_FILES, exported
+
 ROOT = Path(__file__).parents[2]
+KERNELS = {name: f"impls.compiled.{module}" for each in OBJECT_FILES for name, module in exported(each).items()}
+"""By name of a kernel, which Python calls as `native.NAME`, its module."""
 
 
 def tests_of(path: str) -> list[str]:
@@ -77,6 +81,8 @@ def _imports() -> dict[str, set[str]]:
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "native":
+                names |= {KERNELS.get(node.attr, "")}
         imports[path] = {by_module[name] for name in names if name in by_module} - {path}
         if (beside := str(PurePosixPath(path).with_name("conftest.py"))) in files and path.count("/") > 1:
             imports[path].add(beside)
