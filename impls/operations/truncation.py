@@ -15,7 +15,7 @@ if what is near the cut tells how many ids it has (`cut_piece`). Knows the metho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypedDict, get_args
@@ -121,7 +121,8 @@ def truncate(tokenizer: Coder, text: str, n_tokens: int, *, side: Side = "right"
 
     `token`: between two tokens of the text, and never inside a character. `character`: between two code points.
     `word`: at Unicode's word boundaries only. A text that fits is returned unchanged. If decoding does not restore
-    the text (`Model.round_trip`), the decoded text is cut. Raise ValueError for a negative `n_tokens`.
+    the text (`Model.round_trip`), the decoded text is cut; of a lossy model perhaps not the longest that fits is
+    returned, see `_some`. Raise ValueError for a negative `n_tokens`.
     """
     n_tokens = token_limit("n_tokens", n_tokens)
     for name, given, known in (("side", side, _SIDES), ("whole", whole, _WHOLES)):
@@ -139,20 +140,35 @@ def truncate(tokenizer: Coder, text: str, n_tokens: int, *, side: Side = "right"
     if written is not None:
         texts = texts if written.decoded is None else written
         count_kept = _Counter(tokenizer, written, begins=begins)
-    index = n_tokens if begins else len(ids) - n_tokens
-    shorter: Iterator[str]
+    tried = _some if tokenizer.model.round_trip == "lossy" else iter
     if whole == "token":
-        indices = range(index, 0, -1) if begins else range(index, len(ids))
-        shorter = (kept for kept, is_whole in map(texts.cut, indices) if is_whole)
-    elif whole == "character":
-        shorter = _shorter(texts.cut(index)[0], begins=begins)
+        cuts = (texts.cut(n if begins else len(ids) - n) for n in tried(range(n_tokens, 0, -1)))
+        shorter = (kept for kept, is_whole in cuts if is_whole)
     else:
-        beyond = _beyond(texts, index, len(ids) - index if begins else index)
-        if begins and part is not None and not _decides(beyond):
-            ids = tokenizer.encode_array(text, disallowed_special=())
-            beyond = _beyond(_Decoded(tokenizer, ids, begins=begins), index, len(ids) - index)
-        shorter = _at_words(texts.cut(index)[0], beyond, begins=begins)
+        index = n_tokens if begins else len(ids) - n_tokens
+        longest = texts.cut(index)[0]
+        sizes: Iterable[int] = range(len(longest), 0, -1)
+        if whole == "word":
+            beyond = _beyond(texts, index, len(ids) - index if begins else index)
+            if begins and part is not None and not _decides(beyond):
+                ids = tokenizer.encode_array(text, disallowed_special=())
+                beyond = _beyond(_Decoded(tokenizer, ids, begins=begins), index, len(ids) - index)
+            sizes = _up_to_words(longest, beyond, begins=begins)
+        shorter = (longest[:n] if begins else longest[len(longest) - n :] for n in tried(sizes))
     return next((kept for kept in shorter if count_kept(kept) <= n_tokens), "")
+
+
+def _some(sizes: Iterable[int]) -> Iterator[int]:
+    """Yield the first eight of falling `sizes`, then each that is at most three quarters of the last.
+
+    All would take the square of the time if the text that a model decodes is longer than the one it read: for unknown
+    characters, say.
+    """
+    last = 0
+    for number, size in enumerate(sizes):
+        if number < 8 or 4 * size <= 3 * last:
+            last = size
+            yield size
 
 
 class _Counter:
@@ -231,16 +247,12 @@ class _Decoded:
         return before[: len(before) - len(after) + _n_inner(after)].decode("utf-8", "replace")
 
 
-def _shorter(kept: str, *, begins: bool) -> Iterator[str]:
-    """Yield a text and its beginnings (ends), a character fewer each."""
-    return (kept[:n] if begins else kept[len(kept) - n :] for n in range(len(kept), 0, -1))
-
-
-def _at_words(kept: str, beyond: str, *, begins: bool) -> Iterator[str]:
-    """Yield the beginnings (ends) of a text, the longest first, that are cut at word boundaries."""
+def _up_to_words(kept: str, beyond: str, *, begins: bool) -> Iterator[int]:
+    """Yield the sizes, the largest first, of the beginnings (ends) of a text that are cut at word boundaries."""
     if begins:
-        return (kept[:n] for n in _boundaries(kept + beyond, len(kept), -1))
-    return (kept[n - len(beyond) :] for n in _boundaries(beyond + kept, len(beyond), 1))
+        return _boundaries(kept + beyond, len(kept), -1)
+    n_characters = len(beyond) + len(kept)
+    return (n_characters - place for place in _boundaries(beyond + kept, len(beyond), 1))
 
 
 def _beyond(texts: _Decoded | WrittenText, index: int, n_beyond: int) -> str:
