@@ -12,15 +12,12 @@ Build with `python -m build --wheel --no-isolation`. A wheel built without Numba
 
 from __future__ import annotations
 
-import io
 import os
 import platform
 import re
 import subprocess
 import sys
 import tempfile
-import tokenize
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -36,8 +33,13 @@ compile_for_a_wheel(Path(sys.argv[1]))
 """
 _MOVED = {"impls": "impls", "harness": "harness", "datasets": "harness/datasets"}
 """Folders of the repository, and their place in the package."""
-_NAME = re.compile(r"(?<![\w./-])(impls|harness)(?=[.:][A-Za-z_{]|['\"]+$)")
-"""The beginning of a module's name in a string, or a string that is the name of a package."""
+_NAME = r"(?=(?:impls|harness)(?:[.:][A-Za-z_{]|[\"']))"
+_CHANGES = {
+    r"^(\s*(?:>>> )?)import (impls|harness)$": r"\1from bpebench import \2",
+    r"^(\s*(?:>>> )?(?:from|import) )(?=(?:impls|harness)\b)": r"\1bpebench.",
+    rf"(?<=[\"'`]){_NAME}|(?<=-m ){_NAME}": "bpebench.",
+}
+"""Expression -> replacement: imports, and strings that are a module's name or begin with it."""
 
 
 class OnePackage(BuildHookInterface[Any]):
@@ -61,7 +63,7 @@ class OnePackage(BuildHookInterface[Any]):
                 build_data["force_include"][str(path)] = path.relative_to(self._folder.name).as_posix()
         core = self.metadata.core
         for points in (core.scripts, core.gui_scripts, *core.entry_points.values()):
-            points.update({name: _NAME.sub(r"bpebench.\1", target) for name, target in points.items()})
+            points.update({name: f"bpebench.{target}" for name, target in points.items()})
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove the files, now that the wheel holds them."""
@@ -84,37 +86,10 @@ def write_package(root: Path, package: Path) -> None:
 
 
 def moved(source: str) -> str:
-    """Return a module's source with the modules of `impls` and `harness` named as parts of `bpebench`."""
-    lines = source.splitlines(keepends=True)
-    for row, column, old, new in reversed(list(_changes(source))):
-        line = lines[row - 1]
-        assert line[column : column + len(old)] == old, f"line {row}: {line}"
-        lines[row - 1] = line[:column] + new + line[column + len(old) :]
-    return "".join(lines)
+    """Return a module's source with the modules of `impls` and `harness` named as parts of `bpebench`.
 
-
-def _changes(source: str) -> Iterator[tuple[int, int, str, str]]:
-    """Yield line, column, old and new text of each name to rewrite."""
-    statement: list[str] = []
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        row, column = token.start
-        if token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.NL, tokenize.COMMENT):
-            statement = [] if token.type == tokenize.NEWLINE else statement
-            continue
-        if token.type == tokenize.NAME and token.string in ("impls", "harness") and statement in (["from"], ["import"]):
-            if statement == ["from"]:
-                yield row, column, token.string, f"bpebench.{token.string}"
-            elif token.line[column + len(token.string) :].strip() == "":
-                yield row, column - len("import "), f"import {token.string}", f"from bpebench import {token.string}"
-            elif " as " in token.line:
-                yield row, column, token.string, f"bpebench.{token.string}"
-            else:
-                raise ValueError(f"line {row}: write `from … import …` in place of: {token.line.strip()}")
-        elif token.type != tokenize.NAME and token.type != tokenize.OP:
-            for offset, line in enumerate(token.string.splitlines()):
-                for name in _NAME.finditer(line):
-                    if line.count("{", 0, name.start()) > line.count("}", 0, name.start()) and name[0] + "." in line:
-                        raise ValueError(f"line {row}: take the call of {name[0]} out of the text: {line.strip()}")
-                    begin = name.start() + (column if offset == 0 else 0)
-                    yield row + offset, begin, name[0], f"bpebench.{name[0]}"
-        statement.append(token.string)
+    A module is imported by `from … import …`: after `import impls.core`, the name `impls` would be another.
+    """
+    for expression, replacement in _CHANGES.items():
+        source = re.sub(expression, replacement, source, flags=re.MULTILINE)
+    return source
