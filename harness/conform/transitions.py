@@ -11,7 +11,7 @@ import regex
 
 from harness.generators.texts import text_of
 from impls.core.model.model import Model
-from impls.core.pattern.automaton import Automaton, Program, compile_pattern
+from impls.core.pattern.automaton import Automaton, compile_pattern
 from impls.core.pattern.classes import partition
 from impls.core.pattern.syntax import NotExpressible, parse
 from impls.core.text.stages import DROPS_MATCHES, DROPS_REST, without_gaps
@@ -140,7 +140,7 @@ def representatives(automaton: Automaton) -> dict[int, list[str]]:
 def _over_classes(stage: str) -> Iterator[str]:
     """Yield all texts of up to three characters over the classes that a pattern names."""
     try:
-        sources = Program(parse(stage)).sources
+        sources = parse(stage).sources
     except (NotExpressible, RecursionError):
         sources = list(dict.fromkeys(CLASS.findall(stage)))
     class_of, member = partition(sources or [r"\s", r"\p{L}", r"\p{N}"])

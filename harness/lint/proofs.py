@@ -24,9 +24,8 @@ from impls.core.model.cuts import single_characters
 from impls.core.model.derivations import spellings
 from impls.core.model.merging import merged
 from impls.core.model.model import Model
-from impls.core.pattern.automaton import ASSERT, FORK, MATCH, TAKE, Program
 from impls.core.pattern.classes import partition
-from impls.core.pattern.syntax import NotExpressible, parse
+from impls.core.pattern.syntax import FORK, JUMP, MATCH, TAKE, Code, NotExpressible, Program, parse
 from impls.core.text.stages import DROPS_MATCHES
 from impls.core.text.tracing import Rewriting
 
@@ -55,7 +54,7 @@ class Factors:
 @cache
 def _automaton(stage: str) -> _Automaton | None:
     try:
-        return _Automaton(Program(parse(stage)))
+        return _Automaton(parse(stage))
     except (NotExpressible, OverflowError, RecursionError):
         return None
 
@@ -96,7 +95,7 @@ class _Automaton:
         return places
 
 
-def _reached(code: Sequence[tuple[int, int, int]], place: int) -> int:
+def _reached(code: Code, place: int) -> int:
     """Return the instructions that consume a character or match, reached from `place` without consuming one."""
     seen, reached, waiting = 0, 0, [place]
     while waiting:
@@ -107,10 +106,10 @@ def _reached(code: Sequence[tuple[int, int, int]], place: int) -> int:
         operation, a, b = code[place]
         if operation in (TAKE, MATCH):
             reached |= 1 << place
-        elif operation == ASSERT:
-            waiting.append(place + 1)
+        elif operation == FORK:
+            waiting += (place + a, place + b)
         else:
-            waiting += (a, b) if operation == FORK else (a,)
+            waiting.append(place + (a if operation == JUMP else 1))
     return reached
 
 

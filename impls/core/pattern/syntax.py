@@ -1,14 +1,20 @@
-"""Parser of the subset of regular expressions that GPT-like patterns are written in.
+"""Parser of the subset of regular expressions that GPT-like patterns are written in, to a small program.
 
 Accepted: one-character classes (literals, escapes, `.`, `\\p{..}`, bracketed sets), groups `(?:..)`, `(?i:..)` and
 `(?s:..)`, alternatives, greedy, lazy and possessive quantifiers, lookaheads of one character `(?!C)` and `(?=C|D)`, `$`
 and `\\Z`. Everything else raises `NotExpressible` with the reason, and the caller keeps using `regex`.
+
+A program is a list of instructions (Thompson 1968; Pike's ordered threads, as in Cox 2009 "Regular Expression Matching:
+the Virtual Machine Approach"). Its places are relative, so that parts are joined and repeated as they are:
+
+    a|b    FORK 1 3 | TAKE a | JUMP 2 | TAKE b | MATCH
+    a*     FORK 1 3 | TAKE a | JUMP -2 | MATCH
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import regex
 
@@ -17,78 +23,94 @@ class NotExpressible(Exception):
     """Raised for a pattern outside what the automaton can express; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Class:
-    """One character out of a set, given as the source of a one-character expression."""
+TAKE, ASSERT, FORK, JUMP, KEEP, MATCH = range(6)
+"""Operations: TAKE source, 1; ASSERT source or -1 (end of text), wanted; FORK first, second; JUMP to; MATCH.
 
-    source: str
+KEEP source does nothing: a possessive repetition of this class ends here.
+"""
+Code = list[tuple[int, int, int]]
 
-
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """Items one after another."""
-
-    items: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Alternatives:
-    """Branches, the first that matches wins."""
-
-    branches: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """`body` from `least` to `most` times (None: no upper bound)."""
-
-    body: Node
-    least: int
-    most: int | None
-    mode: str
-    """'greedy', 'lazy' or 'possessive'."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ahead:
-    """The next character is (`wanted`) or is not in the class; the end of the text is in no class."""
-
-    of: Class
-    wanted: bool
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """The end of the text; `or_before_newline` for `$`, which also matches before a final line break."""
-
-    or_before_newline: bool
-
-
-Node: TypeAlias = Class | Sequence | Alternatives | Repeat | Ahead | End
-
-_SPECIAL = set(".^$*+?{}[]\\|()")
-_CLASS_ESCAPES = set("sSdDwW")
-_LITERAL_ESCAPES = {"n", "r", "t", "f", "v"}
-_PROPERTY = regex.compile(r"\\[pP](?:[A-Z]|\{\^?[A-Za-z_]+(?:=[A-Za-z_]+)?\})")
-_NUMBERED = regex.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})")
-_GROUP = regex.compile(r"\(\?([is]*):")
+MOST_INSTRUCTIONS = 4000
 _MOST_COPIES = 64
+_ESCAPE = (
+    r"\\(?:[pP](?:[A-Z]|\{\^?[A-Za-z_]+(?:=[A-Za-z_]+)?\})|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}"
+    r"|[sSdDwWnrtfv]|[^A-Za-z0-9])"
+)
+_SET = rf"\[\^?+\]?+(?:{_ESCAPE}|(?!\|\||&&|--|~~)[^\[\]\\])*+\]"
+_CHARACTER = regex.compile(rf"{_ESCAPE}|{_SET}|[^.^$*+?{{}}\[\]\\|()]")
+"""A one-character class: an escape, a set without sets and operators in it, or a literal."""
+_GROUP = regex.compile(r"\(\?([is]*):")
+_BOUNDS = regex.compile(r"\{(\d+)(,(\d*))?\}")
 
 
-def parse(pattern: str) -> Node:
-    """Parse `pattern`; raise `NotExpressible`."""
+class Program(NamedTuple):
+    """The instructions of a pattern, and the one-character expressions they refer to by number.
+
+    Begins at instruction 0. Every match of the pattern is a path through them; paths that a possessive repetition or
+    the order of alternatives forbids are not excluded.
+    """
+
+    code: Code
+    sources: list[str]
+
+
+def parse(pattern: str) -> Program:
+    """Return the program of `pattern`; raise `NotExpressible`, and `RecursionError`."""
     parser = _Parser(pattern)
-    tree = parser.alternatives()
+    code = parser.alternatives()
     if parser.at != len(pattern):
         raise NotExpressible(f"unexpected {pattern[parser.at]!r}")
-    return tree
+    _check_size(len(code))
+    return Program([*code, (MATCH, 0, 0)], parser.sources)
+
+
+def reached(code: Code, places: Iterable[int], of: list[bool] | None = None) -> list[int]:
+    """Return the instructions that are reached without taking a character, in order of preference, up to the first
+    match: those that wait for a character, assertions among them unless `of` tells which sources the next one is in."""
+    waiting: list[int] = []
+    seen: set[int] = set()
+    stack = list(places)[::-1]
+    while stack:
+        place = stack.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        operation, a, b = code[place]
+        if operation == JUMP:
+            stack.append(place + a)
+        elif operation == FORK:
+            stack += (place + b, place + a)
+        elif operation == KEEP:
+            stack.append(place + 1)
+        elif operation != ASSERT or of is None:
+            waiting.append(place)
+            if operation == MATCH:
+                break
+        elif of[a] == bool(b):
+            stack.append(place + 1)
+    return waiting
+
+
+def can_be_empty(code: Code) -> bool:
+    """Return whether instructions can be passed without taking a character, if assertions are true or false."""
+    passed: Code = [(KEEP, 0, 0) if step[0] == ASSERT else step for step in code]
+    return reached([*passed, (MATCH, 0, 0)], [0])[-1] == len(code)
+
+
+def _check_size(n_instructions: int) -> None:
+    if n_instructions >= MOST_INSTRUCTIONS:
+        raise NotExpressible("a pattern this large")
 
 
 class _Parser:
-    """A cursor over the pattern; one method per grammar rule."""
+    """A cursor over the pattern; one method per grammar rule, which returns instructions."""
 
     def __init__(self, pattern: str) -> None:
-        self.pattern, self.at, self.ignore_case, self.dot_is_all = pattern, 0, False, False
+        self.pattern, self.at = pattern, 0
+        self.ignore_case = self.dot_is_all = False
+        self.sources: list[str] = []
+        self.kept_until, self.kept = -1, ""
+        """End of the last unbounded possessive repetition in the pattern, and its class."""
 
     def peek(self) -> str:
         return self.pattern[self.at : self.at + 1]
@@ -103,128 +125,122 @@ class _Parser:
         if not self.take(text):
             raise NotExpressible(f"{text!r} expected at {self.at}")
 
-    def alternatives(self) -> Node:
+    def number(self, source: str) -> int:
+        """Return the number of a one-character expression."""
+        if source not in self.sources:
+            self.sources.append(source)
+        return self.sources.index(source)
+
+    def alternatives(self) -> Code:
         branches = [self.sequence()]
         while self.take("|"):
             branches.append(self.sequence())
-        return branches[0] if len(branches) == 1 else Alternatives(tuple(branches))
+        code = branches.pop()
+        for branch in reversed(branches):
+            code[:0] = [(FORK, 1, len(branch) + 2), *branch, (JUMP, len(code) + 1, 0)]
+        return code
 
-    def sequence(self) -> Node:
-        items: list[Node] = []
+    def sequence(self) -> Code:
+        code: Code = []
         while self.peek() not in ("", "|", ")"):
-            items.append(self.repeated())
-        return items[0] if len(items) == 1 else Sequence(tuple(items))
+            code += self.repeated()
+        return code
 
-    def repeated(self) -> Node:
-        node = self.atom()
+    def repeated(self) -> Code:
+        body = self.atom()
         bounds = self.quantifier()
         if bounds is None:
-            return node
+            return body
         least, most = bounds
-        mode = "possessive" if self.take("+") else "lazy" if self.take("?") else "greedy"
+        is_possessive = self.take("+")
+        is_lazy = not is_possessive and self.take("?")
         if self.quantifier() is not None:
             raise NotExpressible("a quantifier of a quantifier")
-        if isinstance(node, Ahead | End):
-            raise NotExpressible("a repeated assertion")
         if max(least, most or 0) > _MOST_COPIES:
             raise NotExpressible(f"a repetition of more than {_MOST_COPIES}")
-        return Repeat(node, least, most, mode)
+        if can_be_empty(body):
+            raise NotExpressible("a repetition of something that can be empty")
+        _check_size(len(body) * max(least, most or 0))
+
+        def optional(code: Code) -> Code:
+            past = len(code) + 1
+            return [(FORK, past, 1) if is_lazy else (FORK, 1, past), *code]
+
+        code = optional([*body, (JUMP, -len(body) - 1, 0)]) if most is None else []
+        for _ in range(0 if most is None else most - least):
+            code = optional(body + code)
+        code = body * least + code
+        if is_possessive:
+            if len(body) > 1:
+                raise NotExpressible("a possessive group")
+            source = body[0][1]
+            code.append((KEEP, source, 0))
+            if most is None:
+                self.kept_until, self.kept = self.at, self.sources[source]
+        return code
 
     def quantifier(self) -> tuple[int, int | None] | None:
         for mark, bounds in (("?", (0, 1)), ("*", (0, None)), ("+", (1, None))):
             if self.take(mark):
                 return bounds
-        found = regex.compile(r"\{(\d+)(,(\d*))?\}").match(self.pattern, self.at)
-        if found is None:
+        match = _BOUNDS.match(self.pattern, self.at)
+        if match is None:
             if self.peek() == "{":
                 raise NotExpressible("a brace that is not a plain {m,n}")
             return None
-        self.at = found.end()
-        least = int(found[1])
-        if found[2] is None:
+        self.at = match.end()
+        least = int(match[1])
+        if match[2] is None:
             return least, least
-        most = int(found[3]) if found[3] else None
+        most = int(match[3]) if match[3] else None
         if most is not None and most < least:
             raise NotExpressible("a repetition whose maximum is below its minimum")
         return least, most
 
-    def atom(self) -> Node:
+    def atom(self) -> Code:
         if self.peek() == "(":
             return self.group()
-        if self.take("$"):
-            return End(or_before_newline=True)
+        if self.peek() == "$":
+            # It also matches before a last line break, unless all line breaks are taken and kept.
+            if self.at != self.kept_until or not regex.match(self.kept, "\n"):
+                raise NotExpressible("'$', which also matches before a last line break")
+            self.at += 1
+            return [(ASSERT, -1, 1)]
         if self.take(r"\Z"):
-            return End(or_before_newline=False)
-        return self.one_character()
+            return [(ASSERT, -1, 1)]
+        return [(TAKE, self.number(self.one_character()), 1)]
 
-    def group(self) -> Node:
-        for opening, wanted in (("(?!", False), ("(?=", True)):
+    def group(self) -> Code:
+        for opening, wanted in (("(?!", 0), ("(?=", 1)):
             if self.take(opening):
-                sources = [self.one_character().source]
+                sources = [self.one_character()]
                 while self.take("|"):
-                    sources.append(self.one_character().source)
+                    sources.append(self.one_character())
                 self.need(")")
-                return Ahead(Class("|".join(sources)), wanted)
-        found = _GROUP.match(self.pattern, self.at)
-        if found is None:
+                return [(ASSERT, self.number("|".join(sources)), wanted)]
+        match = _GROUP.match(self.pattern, self.at)
+        if match is None:
             raise NotExpressible(f"the group {self.pattern[self.at : self.at + 4]!r}")
-        self.at = found.end()
+        self.at = match.end()
         outer = self.ignore_case, self.dot_is_all
-        self.ignore_case |= "i" in found[1]
-        self.dot_is_all |= "s" in found[1]
-        inside = self.alternatives()
+        self.ignore_case |= "i" in match[1]
+        self.dot_is_all |= "s" in match[1]
+        code = self.alternatives()
         self.need(")")
         self.ignore_case, self.dot_is_all = outer
-        return inside
+        return code
 
-    def one_character(self) -> Class:
-        start = self.at
-        first = self.peek()
+    def one_character(self) -> str:
+        """Return the source of the next one-character class."""
         if self.take("."):
-            return Class(r"[\s\S]" if self.dot_is_all else r"[^\n]")
-        if first == "[":
-            self._bracketed()
-        elif first == "\\":
-            self._escape()
-        elif first in _SPECIAL or not first:
-            raise NotExpressible(f"{first!r} at {self.at}")
-        else:
-            self.at += 1
-        source = self.pattern[start : self.at]
-        if source in _SPECIAL:
-            source = "\\" + source
-        return Class(f"(?i:{source})" if self.ignore_case else source)
-
-    def _escape(self) -> None:
-        following = self.pattern[self.at + 1 : self.at + 2]
-        if following in ("p", "P"):
-            found = _PROPERTY.match(self.pattern, self.at)
-            if found is None:
-                raise NotExpressible("a property that is not a plain \\p{Name}")
-            self.at = found.end()
-        elif found := _NUMBERED.match(self.pattern, self.at):
-            self.at = found.end()
-        elif following in _CLASS_ESCAPES | _LITERAL_ESCAPES or (following and not _is_ascii_alphanumeric(following)):
-            self.at += 2
-        else:
-            raise NotExpressible(f"the escape {self.pattern[self.at : self.at + 2]!r}")
-
-    def _bracketed(self) -> None:
-        """Step over `[...]`; refuse nested sets and set operators. The content of the brackets is left to `regex`."""
-        self.at += 1
-        self.take("^")
-        first = True
-        while first or self.peek() != "]":
-            first = False
-            if self.peek() == "\\":
-                self._escape()
-            elif self.peek() in ("[", "") or self.pattern[self.at : self.at + 2] in ("||", "&&", "--", "~~"):
+            return r"[\s\S]" if self.dot_is_all else r"[^\n]"
+        match = _CHARACTER.match(self.pattern, self.at)
+        if match is None:
+            shown = self.pattern[self.at : self.at + 2]
+            if shown.startswith("\\"):
+                raise NotExpressible(f"the escape {shown!r}")
+            if shown.startswith("["):
                 raise NotExpressible("a set inside a set, or an unclosed one")
-            else:
-                self.at += 1
-        self.at += 1
-
-
-def _is_ascii_alphanumeric(character: str) -> bool:
-    """Return whether an escape of `character` may have a meaning, which it has for ASCII letters and digits only."""
-    return character.isascii() and character.isalnum()
+            raise NotExpressible(f"{shown[:1]!r} at {self.at}")
+        self.at = match.end()
+        return f"(?i:{match[0]})" if self.ignore_case else match[0]

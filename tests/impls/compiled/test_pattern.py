@@ -20,8 +20,7 @@ from impls.compiled.tables import build_tables
 from impls.core.errors import InvalidPattern
 from impls.core.model.model import Model
 from impls.core.pattern.classes import members
-from impls.core.pattern.possessive import check
-from impls.core.pattern.syntax import NotExpressible, parse
+from impls.core.pattern.syntax import NotExpressible
 from impls.core.pattern.tables import covers_all, split_tables
 from impls.core.text.patterns import NAMED, Splitter
 from impls.formats.tokenizer_json.split_stages import with_gaps
@@ -158,11 +157,6 @@ def test_several_stages_cut_the_pieces_of_the_one_before(byte_tables: ModelTable
 def test_what_an_automaton_cannot_express_is_refused(pattern: str) -> None:
     with pytest.raises(NotExpressible):
         split_tables(pattern)
-
-
-def test_possessive_quantifiers_that_change_nothing_are_accepted() -> None:
-    for name in ("gpt2-0.14", "cl100k-0.14"):
-        check(parse(NAMED[name][0]))
 
 
 def test_a_stage_that_stays_with_regex_is_named() -> None:
