@@ -25,11 +25,8 @@ special tokens around it. The proof, with the code it is about:
 3. Normalisation (`core.text.normal_borders`). Steps that rewrite each character alone keep any cut. Normal forms
    keep it if a and b have combining class 0 and are no second part of a composition (no marks, no vowels or finals
    of Hangul), and b is not the first part of one, which a following mark could change. Classes are those of the
-   written characters. Removed runs of spaces: if a is not a space. White space stripped from the ends: if a is none
-   (right end) and b is none (left end): then x[:p] keeps its end and x[p:]y its beginning, and the outer ends are
-   stripped alike. A replaced text r: if ab is not in r, so that no occurrence reaches across p and the search from
-   the left finds the same on both sides, and r neither ends with a nor begins with b, so that both stay.
-   SentencePiece's charsmap and replaced expressions allow no place.
+   written characters. Removed runs of spaces: if a is not a space. SentencePiece's charsmap, white space stripped from
+   the ends, replaced expressions and replaced texts of several characters allow no place.
 4. Special and added tokens, those that are allowed, refused or always recognised: no token may begin before p and
    end after it, where a token whose beginning is the end of the text counts. The search goes from left to right and
    takes the longest, so it finds the same on both sides. `lstrip`: a is not white space; `rstrip`: no such token
@@ -109,8 +106,7 @@ class CertainPairs(dict[str, bool]):
         self._escapes_spaces = rules is not None and rules.escape_spaces
         self._borders = NormalBorders(None)
         if not is_written and not model.has_charsmap_only:
-            has_beginning = rules is not None and rules.dummy_prefix != "never"
-            self._borders = NormalBorders(model.normalization, has_beginning=has_beginning)
+            self._borders = NormalBorders(model.normalization)
         self._user_defined = model.user_defined_texts
         self._removes_spaces = rules is not None and rules.remove_extra_spaces
         self._cuts = model.cuts

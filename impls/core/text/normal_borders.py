@@ -6,10 +6,8 @@
 
 Steps that rewrite each character alone do not look across a cut. A normal form does, unless the characters on both
 sides are independent of what precedes them (not marks, not parts of a syllable), and the second composes with nothing
-that may follow. A replaced text cannot cross a cut between two characters that are not adjacent in it; they are
-unchanged unless it ends with the first or begins with the second. Stripping white space from the ends does not affect a
-cut between two other characters. Steps that put something before a text (`prefix-space`, `prepend`) affect its
-beginning only.
+that may follow. Steps that put something before a text (`prefix-space`, `prepend`) affect its beginning only. Steps
+that look at more (stripped white space, replaced expressions and texts of several characters) allow no cut.
 """
 
 from __future__ import annotations
@@ -18,12 +16,10 @@ import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
-from impls.core.text.normalization import PREFIX_SPACE, WHITE_SPACE, Step, call, normalizer, steps_of
+from impls.core.text.normalization import PREFIX_SPACE, call, normalizer, steps_of
 
 _FORMS = frozenset({"nfc", "nfd", "nfkc", "nfkd"})
 _ONE_BY_ONE = frozenset({"lowercase", "strip-accents", "nmt"})
-_STRIPS = {"strip": (True, True), "strip-left": (False, True), "strip-right": (True, False)}
-"""Whether the character before a cut, and the one after it, must not be white space."""
 _BEFORE_A_TEXT = frozenset({PREFIX_SPACE, "prepend"})
 _JAMO = ((0x1100, 0x1200), (0xA960, 0xA980), (0xD7B0, 0xD800))
 _SYLLABLES = (0xAC00, 0xD7A4)
@@ -32,42 +28,27 @@ _SYLLABLES = (0xAC00, 0xD7A4)
 class NormalBorders:
     """Decides for one normalisation; `possible` is False if its steps allow no cut anywhere."""
 
-    def __init__(self, normalization: str | None, *, has_beginning: bool = False) -> None:
-        """Prepare a normalization; with `has_beginning` something is put before a normalised text that is not empty."""
+    def __init__(self, normalization: str | None) -> None:
         steps = steps_of(normalization or "")
         local = [(name, texts) for name, texts in steps if name not in _BEFORE_A_TEXT]
         self.possible = all(
-            name in _FORMS | _ONE_BY_ONE | _STRIPS.keys() or (name == "replace" and texts[0]) for name, texts in local
+            name in _FORMS | _ONE_BY_ONE or (name == "replace" and len(texts[0]) == 1) for name, texts in local
         ) and PREFIX_SPACE not in [name for name, _ in steps[:-1]]
         self.changes_beginning = len(local) < len(steps)
         """Whether something is put before a text."""
-        self._has_beginning = has_beginning or self.changes_beginning
         self._composes = any(name in _FORMS for name, _ in local)
-        self._steps = [(name, texts, normalizer(call(name, *texts))) for name, texts in local] if self.possible else []
+        self._steps = [normalizer(call(name, *texts)) for name, texts in local] if self.possible else []
 
     def continued(self, text: str) -> str:
         """Return the normal form of a text that continues another, after a cut."""
-        for _, _, step in self._steps:
+        for step in self._steps:
             text = step(text)
         return text
 
     def characters_at_cut(self, before: str, after: str) -> tuple[str, str] | None:
         """Return the characters on both sides of a cut in the normalised text; None if it must not be cut there."""
-        steps: list[tuple[str, list[str], Step]] = [("", [], str), *self._steps]
-        for name, texts, step in steps:
-            if name in _STRIPS:
-                strips_before, strips_after = _STRIPS[name]
-                # White space alone leaves no text before the cut, and what begins a text would be put before none.
-                if before[-1] in WHITE_SPACE and (strips_before or self._has_beginning):
-                    return None
-                if after[0] in WHITE_SPACE and strips_after:
-                    return None
-            elif name == "replace" and len(texts[0]) > 1:
-                before, after = before[-1], after[0]
-                if touches(texts[0], before, after):
-                    return None
-            else:
-                before, after = step(before), step(after)
+        for step in (str, *self._steps):
+            before, after = step(before), step(after)
             if not before or not after:
                 return None
             if self._composes and not (
@@ -77,11 +58,6 @@ class NormalBorders:
             ):
                 return None
         return before[-1], after[0]
-
-
-def touches(replaced: str, before: str, after: str) -> bool:
-    """Return whether an occurrence of `replaced` may cross a cut, or end with a character beside it."""
-    return before + after in replaced or replaced[-1] == before or replaced[0] == after
 
 
 def is_independent_of_previous(character: str) -> bool:
