@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from os.path import commonprefix
 from typing import NamedTuple
 
 from impls.core.arguments import check_text, wrong_type
 from impls.core.text.decoder_steps import TokenDecoder
+from impls.operations.stream_rules import StreamRules
 
 
 class StopString(NamedTuple):
@@ -18,35 +20,26 @@ class StopString(NamedTuple):
     start: int
 
 
-def may_become(pending: bytes, continuations: Collection[bytes]) -> bool:
+@lru_cache(1 << 12)
+def may_become(pending: bytes, continuations: frozenset[bytes], errors: str) -> bool:
     """Return whether some of `continuations` complete the character that `pending` begins."""
     for continuation in continuations:
         try:
-            _, n_read = codecs.utf_8_decode(pending + continuation, "strict", False)
+            _, n_read = codecs.utf_8_decode(pending + continuation, errors, False)
         except UnicodeDecodeError as error:
             n_read = error.start
             if n_read == 0:
                 continue
-        if n_read or may_become(pending + continuation, continuations):
+        if n_read or may_become(pending + continuation, continuations, errors):
             return True
     return False
-
-
-def _read(data: bytes, errors: str) -> tuple[str, int]:
-    """Return the text of `data` without a character that may still be completed, and how many bytes were read."""
-    text, n_read = codecs.utf_8_decode(data, errors, False)
-    # Python waits for the third byte of a surrogate, which only this handler decodes.
-    if data[n_read:].startswith(b"\xed") and len(data) - n_read == 2 and data[-1] >= 0xA0 and errors != "surrogatepass":
-        return text + data[n_read:].decode("utf-8", errors), len(data)
-    return text, n_read
 
 
 class Characters:
     """Bytes as characters: those of a character that may still be completed are held back."""
 
-    def __init__(self, errors: str, continuations: Collection[bytes] | None) -> None:
-        """Begin; `continuations` are the bytes that may complete a character, None if any may."""
-        self._errors, self._continuations = errors, continuations
+    def __init__(self, errors: str, rules: StreamRules) -> None:
+        self._errors, self._rules = errors, rules
         self.data = b""
         """The bytes that are held back."""
 
@@ -58,9 +51,11 @@ class Characters:
     def push(self, data: bytes) -> str:
         """Return the text that becomes certain with further bytes; raise UnicodeDecodeError, and ignore them."""
         data = self.data + data
-        text, n_read = _read(data, self._errors)
+        text, n_read = codecs.utf_8_decode(data, self._errors, False)
         rest = data[n_read:]
-        if rest and self._continuations is not None and not may_become(rest, self._continuations):
+        # Python waits for the third byte of a surrogate, which only one handler decodes.
+        errors = "surrogatepass" if self._errors == "surrogatepass" else "strict"
+        if rest and not may_become(rest, self._rules.continuations, errors):
             text, rest = text + rest.decode("utf-8", self._errors), b""
         self.data = rest
         return text
@@ -83,8 +78,8 @@ class ByteRun:
     _text = ""
     _is_wrong = False
 
-    def __init__(self, continuations: Collection[bytes] | None) -> None:
-        self._characters = Characters("strict", continuations)
+    def __init__(self, rules: StreamRules) -> None:
+        self._characters = Characters("strict", rules)
 
     @property
     def data(self) -> bytes:

@@ -38,7 +38,6 @@ def _stream_rules(model: Model) -> StreamRules:
         ids_with_mark=frozenset(marked),
         removes_all_marks=rules is not None and rules.remove_extra_spaces,
         byte_ids=None if rules is None else frozenset(rules.byte_ids) - {-1},
-        has_all_bytes=model.alphabet == "bytes" or (rules is not None and rules.spells_all),
     )
 
 
@@ -55,8 +54,6 @@ class StreamRules:
     """Whether removal continues after a token that is then empty."""
     byte_ids: Collection[int] | None
     """SentencePiece's byte tokens; None for any other model."""
-    has_all_bytes: bool
-    """Whether each byte is a token, so that any character can be completed."""
     decoder: TokenDecoder | None = None
     """The steps of a file's decoder, applied to names unless it joins bytes."""
     names_by_id: Mapping[int, str] = field(default_factory=dict)
@@ -121,7 +118,6 @@ def rules_of_decoder(
 ) -> StreamRules:
     """Return the rules of a file's decoder for tokens with these names; `bytes_by_id` unless it joins bytes."""
     by_id, byte_ids = (bytes_by_id or {}, None) if not decoder.joins_bytes else decoder.bytes_by_id(names)
-    single = {data for i, data in by_id.items() if byte_ids is None or i in byte_ids}
     return StreamRules(
         bytes_by_id=by_id,
         special_ids=special_ids,
@@ -129,7 +125,6 @@ def rules_of_decoder(
         ids_with_mark=frozenset(i for i, data in by_id.items() if decoder.strips and data.startswith(b" ")),
         removes_all_marks=False,
         byte_ids=byte_ids,
-        has_all_bytes=all(bytes([byte]) in single for byte in range(256)),
         decoder=decoder,
         names_by_id=names,
     )

@@ -46,10 +46,9 @@ class StreamDecoder:
         self._stops = Stops(stop)
         by_runs = rules.byte_ids is not None and errors == "replace"
         self._byte_ids = rules.byte_ids if by_runs else None
-        continuations = None if rules.has_all_bytes else rules.continuations
-        self._run: Characters | ByteRun = Characters(EACH_BYTE if by_runs else errors, continuations)
+        self._run: Characters | ByteRun = Characters(EACH_BYTE if by_runs else errors, rules)
         if by_runs and rules.joins_runs:
-            self._run = ByteRun(continuations)
+            self._run = ByteRun(rules)
         by_names = rules.decoder is not None and not rules.decoder.joins_bytes
         self._names = TokenTexts(rules.decoder) if rules.decoder is not None and by_names else None
         self._n_ids = self._n_characters = 0
