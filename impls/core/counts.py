@@ -132,19 +132,15 @@ def _order(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> tuple[n
 
     Pieces are compared by 8 bytes, those that tie by the next 8, and finally by length.
     """
-    order = np.argsort(_keys(text, starts, lengths, 0), kind="stable")
-    group = _groups(_keys(text, starts[order], lengths[order], 0), np.zeros(len(order), np.int64))
-    level = 1
-    tied = _tied(group)
-    while len(tied):
+    order, tied = np.arange(len(starts)), np.arange(len(starts))
+    group, level, ended = np.zeros(len(order), np.int64), 0, False
+    while len(tied) and not ended:
         of = order[tied]
         ended = bool((lengths[of] <= 8 * level).all())
         keys = lengths[of] if ended else _keys(text, starts[of], lengths[of], level)
         by = np.lexsort((keys, group[tied]))
         order[tied] = of[by]
         group[tied] = tied[_groups(keys[by], group[tied])]
-        if ended:
-            break
         tied = tied[_tied(group[tied])]
         level += 1
     return order, group
