@@ -135,6 +135,4 @@ def _expected(error: Exception) -> str | None:
             file = next((folder for folder in reversed(path.parents) if folder.is_file()), path)
             return f"{file} is a file, not a folder; name another place"
         return f"{where}{error.strerror or error}"
-    if isinstance(error, MemoryError):
-        return "out of memory; give less text (--max-bytes) or a smaller model"
-    return None
+    return "out of memory; give less text (--max-bytes) or a smaller model" if isinstance(error, MemoryError) else None

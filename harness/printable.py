@@ -62,10 +62,16 @@ def readable(text: str | bytes) -> str:
 
 def token_shown(token: bytes) -> str:
     r"""Return a token as a Python literal: ' ev', or b' \xd7' if it is not UTF-8."""
+    text = text_of(token)
+    return repr(token if text is None else text)
+
+
+def text_of(token: bytes) -> str | None:
+    """Return the text of a token, or None if it is not whole characters."""
     try:
-        return repr(token.decode())
+        return token.decode()
     except UnicodeDecodeError:
-        return repr(token)
+        return None
 
 
 def quoted(text: str | bytes, at_most: int = 60) -> str:

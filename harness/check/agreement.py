@@ -82,7 +82,15 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
         outcomes = {cell: _outcome(cell, answer) for cell, answer in zip(cells, answers, strict=True)}
         compared = list(_compared(plan, outcomes))
         agreements = [pair for pair, _ in compared if isinstance(pair, Agreement)]
-        _add_counterexamples(plan, agreements, outcomes, progress, pool)
+        differing = [pair for pair in agreements if pair.n_differing_texts]
+        first = list({(pair.a, pair.b, pair.model): pair for pair in reversed(differing)}.values())
+        texts = []
+        for pair in first:
+            x, y = (outcomes[name, pair.model, pair.corpus] for name in (pair.a, pair.b))
+            texts.append((pair.a, pair.b, pair.model, pair.corpus, plan.split, _differing(x, y)[0]))
+        examples = pool.run(differing_text, texts, lambda i: progress(f"counterexample {first[i].a} · {first[i].b}"))
+        for pair, example in zip(first, examples, strict=True):
+            pair.counterexample = None if isinstance(example, Failed) else example
     not_compared = [pair for pair, _ in compared if isinstance(pair, NotCompared)]
     verdicts = [outcome.verdict for outcome in outcomes.values()]
     faults = [*_faults_of_pairs([pair for pair, must_agree in compared if must_agree]), *_faults_of_one(verdicts)]
@@ -155,25 +163,6 @@ def _why_not_run(outcome: CorpusOutcome) -> str:
 def _differing(x: CorpusOutcome, y: CorpusOutcome) -> list[Key]:
     """Return the texts that both encoded but to different ids, in corpus order."""
     return sorted(key for key in x.digests.keys() & y.digests.keys() if x.digests[key] != y.digests[key])
-
-
-def _add_counterexamples(
-    plan: CheckPlan,
-    agreements: list[Agreement],
-    outcomes: dict[Cell, CorpusOutcome],
-    progress: Callable[[str], None],
-    pool: Pool,
-) -> None:
-    """Add a counterexample for each pair and model that differs."""
-    differing = [pair for pair in agreements if pair.n_differing_texts]
-    first = list({(pair.a, pair.b, pair.model): pair for pair in reversed(differing)}.values())
-    tasks = []
-    for pair in first:
-        x, y = (outcomes[name, pair.model, pair.corpus] for name in (pair.a, pair.b))
-        tasks.append((pair.a, pair.b, pair.model, pair.corpus, plan.split, _differing(x, y)[0]))
-    examples = pool.run(differing_text, tasks, lambda i: progress(f"counterexample {first[i].a} · {first[i].b}"))
-    for pair, example in zip(first, examples, strict=True):
-        pair.counterexample = None if isinstance(example, Failed) else example
 
 
 def explaining_command(agreement: Agreement) -> str:

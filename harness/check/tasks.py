@@ -142,8 +142,7 @@ def _lost_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexampl
 def differing_text(a: str, b: str, model: str, corpus: str, split: str | None, key: Key) -> Counterexample:
     """Return the smallest text found within a text of the corpus that `a` and `b` encode differently."""
     number, n_bytes = key
-    documents = load_corpus(corpus, split=split).documents()
-    text = next(take_bytes(islice(documents, number, None), n_bytes))
+    text = next(take_bytes(islice(load_corpus(corpus, split=split).documents(), number, None), n_bytes))
     first, second = _tokenizer(a, model), _tokenizer(b, model)
     small = _smallest(text, first.model, lambda candidate: _ids(first, candidate) != _ids(second, candidate))
     return Counterexample(Text.of(small), _ids(first, small), _ids(second, small), reference=a)

@@ -13,6 +13,7 @@ from harness.targets import DEFAULT_MODEL, PUBLISHED, is_target
 from impls.core.errors import plural
 
 _DEFAULT_BYTES = 200_000
+_TABLES = ("agreement", "counterexamples", "round-trip")
 
 
 class Check(Verb):
@@ -38,7 +39,7 @@ class Check(Verb):
         from harness.check.agreement import CheckPlan, check
         from harness.data import load_corpus, load_model
         from harness.measure.recording import digests, named_shortly, recording
-        from harness.report.tables import render_check
+        from harness.report.tables import render_terminal
 
         models = self.models or default_models()
         plan = CheckPlan(
@@ -50,21 +51,23 @@ class Check(Verb):
         )
         for model in plan.models:
             load_model(model)
-        for corpus in plan.corpora:
-            holds_text = any(load_corpus(corpus, split=plan.split).documents())
-            options.ensure(holds_text, f"{corpus}: holds no text; there is nothing to check")
+        corpora = {(name, plan.split): load_corpus(name, split=plan.split) for name in plan.corpora}
+        for (name, _), corpus in corpora.items():
+            options.ensure(any(corpus.documents()), f"{name}: holds no text; there is nothing to check")
         with recording(self.out, plan.implementations, writing.command_line(), resume=self.resume) as kept:
             with progress("checking", len(plan.cells)) as bar:
                 result = check(plan, lambda what: bar.advance(1, what))
             records = [*result.verdicts, *result.agreements, *result.not_compared]
             kept.write(*map(named_shortly, records))
             if self.out is not None:
-                kept.facts["digests"] = digests(plan.models, plan.corpora, self.split)
+                of_corpora = {key: corpus.digest for key, corpus in corpora.items()}
+                kept.facts["digests"] = digests({name: load_model(name) for name in plan.models}, of_corpora)
 
         def text() -> str:
             faults = [printable(f"fault: {fault}") for fault in result.faults]
             last = plural(len(faults), "fault") if faults else result.summary
-            return "\n".join([render_check(records, options.terminal_width()), *faults, last])
+            tables = render_terminal(records, width=options.terminal_width(), names=_TABLES)
+            return "\n".join([tables, *faults, last])
 
         shown = ("verdicts", "agreements", "not_compared", "faults")
         self.output({name: list(getattr(result, name)) for name in shown}, text)

@@ -39,8 +39,8 @@ class Convert(Verb):
             return True
         save(model, self.target, self.format)
         document = {"source": self.source, "target": str(self.target), "format": self.format, "lost": lost}
-        written = f"{self.target}: {self.format}, {model.n_tokens} tokens{_n_losses(lost)}"
-        self.output(document, lambda: printable(written))
+        n_lost = f", {plural(len(lost), 'loss', 'losses')}" if lost else ""
+        self.output(document, printable(f"{self.target}: {self.format}, {model.n_tokens} tokens{n_lost}"))
         return False
 
     def _model(self) -> Model:
@@ -58,7 +58,3 @@ class Convert(Verb):
         is_ranks = format == tiktoken_ranks.FORMAT
         options.ensure(is_ranks, f"{wrong} {self.source} is of the format {format}, which says how text is cut")
         return model
-
-
-def _n_losses(lost: list[str]) -> str:
-    return f", {plural(len(lost), 'loss', 'losses')}" if lost else ""

@@ -36,8 +36,7 @@ class Decode(Verb):
         from harness.data import load_model
         from harness.targets import load_tokenizer
 
-        words = inputs.read_text(" ".join(self.ids) if self.ids else None)
-        ids = _numbers(words)
+        ids = _numbers(inputs.read_text(" ".join(self.ids) if self.ids else None))
         model = load_model(self.model)
         with options.answering(self.implementation):
             tokenizer = load_tokenizer(self.implementation, model)

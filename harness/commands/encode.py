@@ -30,9 +30,8 @@ class Encode(Verb):
         both = self.allow_special and self.special_as_text
         options.ensure(not both, "--allow-special and --special-as-text exclude each other; choose one")
         content = inputs.read_text(self.text)
-        model = load_model(self.model)
         with options.answering(self.implementation):
-            tokenizer = load_tokenizer(self.implementation, model)
+            tokenizer = load_tokenizer(self.implementation, load_model(self.model))
             allowed, disallowed = "all" if self.allow_special else (), () if self.special_as_text else "all"
             ids = tokenizer.encode(content, allowed_special=allowed, disallowed_special=disallowed)
             options.check_ids(self.implementation, ids)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _PIVOTS = ("en", "eng_Latn", "eng")
-"""Names of English, the language to compare others with."""
+"""Names of English, the language to compare others with, if they are parallel; else the first is."""
 
 
 class Evaluate(Verb):
@@ -81,7 +81,8 @@ class Evaluate(Verb):
         self._check_parallel()
         prices = _given_prices(self.price, self.models)
         texts = self._texts()
-        pivot = _pivot(texts) if self._is_parallel else None
+        languages = [text.language or text.name for text in texts] if self._is_parallel else [None]
+        pivot = next((name for name in _PIVOTS if name in languages), languages[0])
         with progress("evaluating", unit="bytes") as bar:
             rows = evaluate(self.models, texts, prices, pivot, bar)
         _warn_of_single_documents(rows)
@@ -122,31 +123,20 @@ class Evaluate(Verb):
         options.ensure(self.flores is None or self.split is None, "--split goes with named corpora; leave it out")
 
     def _texts(self) -> list[CountedText]:
-        from harness.evaluate.parallel import joined, language_of
+        from harness.evaluate.parallel import joined, language_of, parallel_texts, several
+        from harness.evaluate.parallel_files import flores_texts
         from harness.evaluate.texts import CountedText
 
-        if self._is_parallel:
-            texts = self._parallel_texts()
-            return [joined(text) for text in texts] if self.protocol == "petrov" else texts
-        names = list(dict.fromkeys(self.corpora or ("samples",)))
-        corpora = [inputs.load_corpus(name, split=self.split, max_bytes=self.max_bytes) for name in names]
-        label = "" if self.split is None else f"/{self.split}"
-        return [CountedText(f"{corpus.name}{label}", language_of(corpus.name), corpus.documents) for corpus in corpora]
-
-    def _parallel_texts(self) -> list[CountedText]:
-        from harness.evaluate.parallel import parallel_texts, several
-        from harness.evaluate.parallel_files import flores_texts
-
+        names, is_joined = list(dict.fromkeys(self.corpora)), self.protocol == "petrov"
         if self.flores is not None:
-            texts = flores_texts(self.flores, self.language, with_ends=self.protocol == "petrov")
-            return several(texts, str(self.flores))
-        return parallel_texts(list(dict.fromkeys(self.corpora or ("parallel",))), self.split, self.language)
-
-
-def _pivot(texts: list[CountedText]) -> str:
-    """Return the language that others are compared with: English, else the first."""
-    languages = [text.language or text.name for text in texts]
-    return next((name for name in _PIVOTS if name in languages), languages[0])
+            texts = several(flores_texts(self.flores, self.language, with_ends=is_joined), str(self.flores))
+        elif self.parallel:
+            texts = parallel_texts(names or ["parallel"], self.split, self.language)
+        else:
+            label = "" if self.split is None else f"/{self.split}"
+            corpora = [inputs.load_corpus(name, self.split, self.max_bytes) for name in names or ["samples"]]
+            texts = [CountedText(f"{of.name}{label}", language_of(of.name), of.documents) for of in corpora]
+        return [joined(text) for text in texts] if is_joined else texts
 
 
 def _given_prices(given: Sequence[str], models: Sequence[str]) -> dict[str, float]:
@@ -162,8 +152,7 @@ def _given_prices(given: Sequence[str], models: Sequence[str]) -> dict[str, floa
             prices[model] = float(amount)
         except ValueError:
             prices[model] = -1.0
-        is_amount = 0 <= prices[model] < math.inf
-        options.ensure(is_amount, f"--price {text}: {amount!r} is not an amount of 0 or more")
+        options.ensure(0 <= prices[model] < math.inf, f"--price {text}: {amount!r} is not an amount of 0 or more")
     return prices
 
 

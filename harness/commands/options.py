@@ -254,9 +254,7 @@ def choose_compared(include: Sequence[str], exclude: str | None) -> list[str]:
     names = [name for name in include if name not in targets]
     for part in (part for expression in names for part in expression.split("|")):
         ensure(not is_target(part), f"{part} is a file or a command, not an expression; give it an -e of its own")
-    if targets and not names:
-        return [REFERENCE, *targets]
-    return [*choose_implementations(names, exclude), *targets]
+    return [*(choose_implementations(names, exclude) if names or not targets else [REFERENCE]), *targets]
 
 
 def say(line: str, *, err: bool = False) -> None:

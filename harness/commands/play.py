@@ -46,8 +46,7 @@ class Play(Verb):
 
         text = None if self.text is None else inputs.read_text(self.text)
         store = Store(self.models)
-        beginning = store.beginning(self.implementations, text)
-        playground = Playground(store, beginning, self.limit)
+        playground = Playground(store, store.beginning(self.implementations, text), self.limit)
         with _listen(self.port) as listening:
             address = f"http://{ADDRESS}:{listening.getsockname()[1]}/"
             self.output({"address": address}, lambda: f"{address}\nstop it with Ctrl-C")

@@ -78,8 +78,7 @@ class Report(Verb):
 
             chooses = (self.implementations, self.exclude, self.workload) != ((), None, None)
             options.ensure(not chooses, "-e, -E and -w choose what tables show; --html shows the whole run")
-            page = render_page(folders)
-            write_atomically(self.html, page.encode("utf-8", "backslashreplace"))
+            write_atomically(self.html, render_page(folders).encode("utf-8", "backslashreplace"))
             options.say(str(self.html))
             return
         chosen = [table for name, table in by_name.items() if not self.names or name in self.names]
@@ -127,8 +126,7 @@ def _readme(*, write: bool) -> bool:
 
     options.ensure(README.is_file(), f"there is no {README} here; run this in the folder of the README")
     if write:
-        changed = write_readme(README)
-        click.echo("\n".join(f"written: {path}" for path in changed) or "nothing was stale")
+        click.echo("\n".join(f"written: {path}" for path in write_readme(README)) or "nothing was stale")
         return False
     lines = stale(README)
     click.echo("\n".join(lines) or f"{README}: nothing is stale")

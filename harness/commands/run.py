@@ -155,7 +155,7 @@ class Run(Verb):
         chosen = options.choose_compared(self.implementations, self.exclude)
         workloads = select(
             load_workloads(models=self.models, corpora=self.corpora),
-            profile=None if self.include else self.profile,
+            profile="" if self.include else self.profile,
             include=self.include,
             exclude=self.leave_out,
         )
@@ -184,7 +184,7 @@ def measure_growth(scale: Scale, out: Path | None, *, resume: bool) -> list[Meas
     from harness.data import load_model
     from harness.measure import placement, scaling
     from harness.measure.materials import Materials
-    from harness.measure.recording import recording
+    from harness.measure.recording import digests, recording
     from harness.records import read_records
 
     load_model(scale.model)
@@ -202,7 +202,7 @@ def measure_growth(scale: Scale, out: Path | None, *, resume: bool) -> list[Meas
 
         done = read_records(out) if out is not None and resume else []
         records = scaling.measure_scaling(scale, materials, keep, done=done)
-        kept.facts["digests"] = materials.digests()
+        kept.facts["digests"] = digests(materials.models, materials.corpora.digests)
     return records
 
 
@@ -212,10 +212,8 @@ def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
     from harness.outcome import Outcome
 
     with progress("measuring") as bar:
-        result = measure(plan, out, resume=resume, command=writing.command_line(), bar=bar)
-        for warning in result.warnings:
-            bar.note(f"warning: {warning}")
-    if all(record.outcome is not Outcome.RIGHT for record in result.measurements):
+        records = measure(plan, out, resume=resume, command=writing.command_line(), bar=bar)
+    if all(record.outcome is not Outcome.RIGHT for record in records):
         click.echo("bpebench: nothing was timed: no implementation ran a workload and was right", err=True)
-        return max(1, len(result.measurements))
-    return sum(record.exact and record.outcome.is_fault for record in result.measurements)
+        return max(1, len(records))
+    return sum(record.exact and record.outcome.is_fault for record in records)

@@ -120,12 +120,17 @@ def corpus_parts(
     The corpora of `held_out` are used for the latter, of a named corpus only its held-out part. Without any, about a
     tenth of the documents of each training corpus is held out, also of the user's files.
     """
+    from harness.data import DataError
+
     trained, others = (
         [inputs.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(some)] for some in (names, held_out)
     )
 
     def part(corpus: Corpus, split: Literal["train", "held-out"]) -> Corpus:
-        return _part(corpus, split) if corpus.has_split or not others else corpus
+        chosen = replace(corpus, split=split) if corpus.has_split or not others else corpus
+        if not any(chosen.documents()):
+            raise DataError(f"{corpus.name}: its part {split} holds no text; name a text to measure on with --held-out")
+        return chosen
 
     return [part(corpus, "train") for corpus in trained], [part(corpus, "held-out") for corpus in others or trained]
 
@@ -133,12 +138,3 @@ def corpus_parts(
 def all_documents(corpora: Sequence[Corpus]) -> Iterator[str]:
     """Yield the documents of all corpora."""
     return chain.from_iterable(corpus.documents() for corpus in corpora)
-
-
-def _part(corpus: Corpus, split: Literal["train", "held-out"]) -> Corpus:
-    from harness.data import DataError
-
-    part = replace(corpus, split=split)
-    if not any(part.documents()):
-        raise DataError(f"{corpus.name}: its part {split} holds no text; name a text to measure on with --held-out")
-    return part

@@ -29,8 +29,7 @@ class Trace(Verb):
         from harness.report.explanation import render_trace
 
         content = inputs.read_text(self.text, self.escaped)
-        loaded = load_model(self.model)
         with options.answering(self.implementation):
-            traced = trace(self.implementation, loaded, content, self.model)
+            traced = trace(self.implementation, load_model(self.model), content, self.model)
         self.output(traced, lambda: render_trace(traced))
         return not traced.reproduces

@@ -129,8 +129,7 @@ class _Command(click.Command):
         def parse_once(args: list[str]) -> tuple[dict[str, Any], list[str], list[click.Parameter]]:
             values, rest, order = parse(args)
             for param in () if ctx.resilient_parsing else order:
-                is_single = isinstance(param, click.Option) and not (param.multiple or param.is_flag)
-                if is_single and order.count(param) > 1:
+                if isinstance(param, click.Option) and not (param.multiple or param.is_flag) and order.count(param) > 1:
                     how = "join the expressions with |" if param.metavar == "REGEX" else "give it once"
                     times = f"given {order.count(param)} times, of which only the last would count"
                     raise click.UsageError(f"{param.opts[0]}: {times}; {how}", ctx)

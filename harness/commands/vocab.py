@@ -43,12 +43,16 @@ class Vocab(Verb):
     def run(self) -> bool:
         """Print what the model is, and the requested tokens; return whether a finding is one of --fail-on."""
         from harness.data import load_model
+        from harness.lint.report import health_of
+        from harness.measure.token_use import fastest
 
         if not self.lint:
             options.ensure(not self.fail_on, "--fail-on needs --lint")
             return self._describe()
         options.ensure_alone(self, "lint", "model", "fail_on")
-        health = _health(self.model, load_model(self.model))
+        model = load_model(self.model)
+        with progress(f"examining {self.model}"):
+            health = health_of(self.model, fastest(model))
         self.output(health.document(self.fail_on), lambda: _shown_health(health, self.fail_on))
         return bool(health.failed(self.fail_on))
 
@@ -125,15 +129,6 @@ def _cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _health(name: str, model: Model) -> Health:
-    """Return the health of `model`."""
-    from harness.lint.report import health
-    from harness.measure.token_use import fastest
-
-    with progress(f"examining {name}"):
-        return health(name, fastest(model))
-
-
 def _shown_health(health: Health, fail_on: Sequence[str]) -> str:
     """Return the findings as text, with the first few tokens of each; JSON has them all."""
     lines = [f"{health.name}: {len(health.reach.tokens):,} tokens, by {health.tokenizer.name}"]
@@ -146,9 +141,8 @@ def _shown_health(health: Health, fail_on: Sequence[str]) -> str:
     unreached = [case for case in health.reach.unreached if not case.is_unused_byte]
     rows = [(case.id, token_shown(case.token), _ids(case.ids), case.rule, case.why) for case in unreached]
     lines += _section("Not reached", ["id", "token", "its text gives", "rule", "why"], rows)
-    tokens = health.reach.tokens
     around = [
-        (i, token_shown(tokens[i]), _ids(case.ids), token_shown(case.text.encode()))
+        (i, token_shown(health.reach.tokens[i]), _ids(case.ids), token_shown(case.text.encode()))
         for i, case in health.reach.elsewhere.items()
         if case.ids is not None and health.tokenizer.model.sentencepiece is None
     ]

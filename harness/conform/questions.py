@@ -14,7 +14,8 @@ from string import ascii_lowercase
 
 import regex
 
-from harness.generators.texts import of_bytes, prose, text_of
+from harness.generators.texts import of_bytes, prose
+from harness.printable import text_of
 from impls.core.model.model import Model
 
 N_CODE_POINTS = 0x110000

@@ -9,7 +9,7 @@ from random import Random
 
 import regex
 
-from harness.generators.texts import text_of
+from harness.printable import text_of
 from impls.core.model.model import Model
 from impls.core.pattern.automaton import Automaton, compile_pattern
 from impls.core.pattern.classes import partition

@@ -41,7 +41,7 @@ class Item:
     package: Package
     members: dict[str, str]
     """Member of the package (a glob for several) -> its SHA-256, empty if the other digests are enough."""
-    reader: str
+    reader: str = "as-is"
     """Name in `harness.data.readers.READERS`."""
     options: dict[str, Any] = field(default_factory=dict)
     part: str = ""
@@ -98,6 +98,9 @@ class RealCorpus:
 
 
 _ABOUT = ("language", "licence", "description")
+_OF_ITEM = ("sha256", "n_bytes", "members", "reader", "options")
+_OF_VOCABULARY = (*_ABOUT, "normalization", "round_trip")
+"""Fields that the tables name as the classes do."""
 
 
 def datasets_folder() -> Path:
@@ -119,13 +122,9 @@ def _items(name: str, table: dict[str, Any], path: str, suffix: str, packages: d
         Item(
             name=f"{name}/{part}" if part else name,
             path=f"{path}/{part}{suffix}" if part else f"{path}{suffix}",
-            sha256=fields["sha256"],
-            n_bytes=fields["n_bytes"],
             package=packages[fields["package"]],
-            members=fields["members"],
-            reader=fields.get("reader", "as-is"),
-            options=fields.get("options", {}),
             part="" if "members" in own else part,
+            **{key: fields[key] for key in _OF_ITEM if key in fields},
         )
         for part, own in table.get("parts", {} if "mixed_of" in table else {"": {}}).items()
         for fields in (table | own,)
@@ -144,9 +143,7 @@ def vocabularies() -> dict[str, Vocabulary]:
             path=path,
             items=_items(name, table, path, "", packages),
             aliases=tuple(table.get("aliases", ())),
-            normalization=table.get("normalization"),
-            round_trip=table.get("round_trip", "exact"),
-            **{key: table[key] for key in _ABOUT},
+            **{key: table[key] for key in _OF_VOCABULARY if key in table},
         )
     return published
 

@@ -55,14 +55,19 @@ def take_bytes(documents: Iterable[str], max_bytes: int | None) -> Iterator[str]
     for document in documents:
         content = encoded(document)
         if len(content) > room:
-            end = room
-            while end and content[end] & 0xC0 == 0x80:
-                end -= 1
-            if end:
+            if end := boundary(content, room):
                 yield content[:end].decode("utf-8", "surrogatepass")
             return
         yield document
         room -= len(content)
+
+
+def boundary(content: bytes | bytearray, position: int) -> int:
+    """Return the last border between characters at or before `position`."""
+    position = max(0, min(position, len(content)))
+    while 0 < position < len(content) and content[position] & 0xC0 == 0x80:
+        position -= 1
+    return position
 
 
 def interleaved(sources: Sequence[tuple[Iterable[tuple[str, str]], int]]) -> Iterator[tuple[str, str]]:

@@ -69,8 +69,7 @@ def encoding_for_model(model_name: str, implementation: str = "compiled") -> Enc
 
 def encoding_name_for_model(model_name: str) -> str:
     """Return the name of the encoding of an OpenAI model; raise KeyError for an unknown model."""
-    newest_first = reversed(_encodings().items())
-    by_model = {model: name for name, table in newest_first for model in table.get("models", ())}
+    by_model = {model: name for name, table in reversed(_encodings().items()) for model in table.get("models", ())}
     if model_name in by_model:
         return by_model[model_name]
     beginnings = {start: name for name, table in _encodings().items() for start in table.get("beginnings", ())}

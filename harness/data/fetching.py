@@ -20,6 +20,7 @@ from harness.data.catalogue import Item, Package, all_items, real_corpora, vocab
 from harness.data.errors import DataError
 from harness.data.packages import download, members_of
 from harness.data.readers import READERS
+from harness.grouping import grouped
 from harness.progress import Bar, progress
 from impls.core.cache import make_folder
 from impls.core.errors import UnknownName
@@ -74,11 +75,10 @@ def _missing(items: Sequence[Item]) -> list[Item]:
 
 def _fetch_all(items: Sequence[Item], bar: Bar) -> None:
     """Fetch the items of each package together, and those that a single call of a reader produces."""
-    wanted: dict[Package, dict[tuple[str, ...], list[Item]]] = {}
-    for item in items:
-        wanted.setdefault(item.package, {}).setdefault((item.reader, str(item.options), *item.members), []).append(item)
-    bar.total(sum(package.n_bytes for package in wanted))
-    for package, groups in wanted.items():
+    by_package = grouped(items, lambda item: item.package)
+    bar.total(sum(package.n_bytes for package in by_package))
+    for package, wanted in by_package.items():
+        groups = grouped(wanted, lambda item: (item.reader, str(item.options), *item.members))
         _fetch_package(package, groups.values(), bar)
 
 

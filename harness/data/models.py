@@ -56,9 +56,7 @@ def _source(name_or_path: str | Path) -> Vocabulary | Path:
         return vocabulary
     if name.startswith(PREFIX):
         return hub_tokenizer_file(name)
-    if _is_plain(name) and (trained := trained_model_path(name)).is_file():
-        return trained
-    return Path(name)
+    return trained if _is_plain(name) and (trained := trained_model_path(name)).is_file() else Path(name)
 
 
 def _unknown(name: str) -> UnknownName:
@@ -126,6 +124,5 @@ def describe_models() -> list[dict[str, Any]]:
         for name in (v.name, *v.aliases)
     ]
     for name in trained_model_names():
-        size = trained_model_path(name).stat().st_size
-        rows.append((name, "", "", "", size, True, "trained here"))
+        rows.append((name, "", "", "", trained_model_path(name).stat().st_size, True, "trained here"))
     return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]

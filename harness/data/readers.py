@@ -62,8 +62,7 @@ def documentation(members: Members, options: Mapping[str, Any]) -> dict[str, byt
     by newlines into documents of `options["document_bytes"]`.
     """
     fields = (field for path in sorted(members) for field in _fields(json.loads(gzip.decompress(members[path]))))
-    texts = (" ".join(html.unescape(_TAG.sub(" ", field)).split()) for field in fields)
-    return _joined(texts, options)
+    return _joined((" ".join(html.unescape(_TAG.sub(" ", field)).split()) for field in fields), options)
 
 
 _TAG = re.compile("<[^<>]*>")
@@ -177,13 +176,6 @@ def gpt2_encoder(members: Members, options: Mapping[str, Any]) -> dict[str, byte
     return {"": b"".join(b"%b %d\n" % (base64.b64encode(token), rank) for token, rank in ranks.items())}
 
 
-READERS: dict[str, Reader] = {
-    "wordnet": wordnet,
-    "documentation": documentation,
-    "files": files,
-    "catalogues": catalogues,
-    "messages": messages,
-    "as-is": as_is,
-    "gpt2-encoder": gpt2_encoder,
-}
+_READERS: tuple[Reader, ...] = (wordnet, documentation, files, catalogues, messages, as_is, gpt2_encoder)
+READERS: dict[str, Reader] = {reader.__name__.replace("_", "-"): reader for reader in _READERS}
 """Name in the tables -> reader."""

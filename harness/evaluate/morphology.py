@@ -96,7 +96,7 @@ def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> Bord
     gold = np.array([len(word.borders) for word, _ in kept], np.int64)
     cut = np.array([len(borders) for _, borders in kept], np.int64)
     shared = np.array([len(borders.intersection(word.borders)) for word, borders in kept], np.int64)
-    inside = np.array([_cuts_a_character(word.text, borders) for word, borders in kept], np.int64)
+    inside = [any(word.text.encode()[at] & 0xC0 == 0x80 for at in borders) for word, borders in kept]
     each = np.ones(len(kept), np.int64)
     first = [(word.borders[0] in borders, 1) for word, borders in kept if borders and word.borders]
     hits, judged = np.array(first, np.int64).reshape(-1, 2).T
@@ -106,7 +106,7 @@ def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> Bord
         "f1": _share(2 * shared, cut + gold),
         "morph_score": _share(hits, judged),
         "single_token_word_share": _share((cut == 0).astype(np.int64), each),
-        "cut_character_word_share": _share(inside, each),
+        "cut_character_word_share": _share(np.array(inside, np.int64), each),
     }
     n_gold, n_cut, n_shared = (int(numbers.sum()) for numbers in (gold, cut, shared))
     return BorderAgreement(len(kept), len(words) - len(kept), n_gold, n_cut, n_shared, figures)
@@ -141,11 +141,6 @@ def _borders(by_id: dict[int, bytes], ids: Sequence[int], word: bytes) -> set[in
         return None
     start = len(content) - len(word)
     return {place for place in accumulate(map(len, tokens), initial=-start) if 0 < place < len(word)}
-
-
-def _cuts_a_character(text: str, borders: set[int]) -> bool:
-    content = text.encode()
-    return any(content[border] & 0xC0 == 0x80 for border in borders)
 
 
 def _share(tops: np.ndarray, bottoms: np.ndarray) -> Figure:

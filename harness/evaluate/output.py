@@ -7,9 +7,10 @@ from operator import itemgetter
 from typing import Any
 
 from harness.evaluate.metrics import EvaluationRow
+from harness.grouping import grouped
 from harness.printable import printable
 from harness.report.round_trips import named
-from harness.report.table import Table, grouped, table_of
+from harness.report.table import Table, table_of
 from harness.report.wording import percent, plus_minus
 from impls.core.errors import plural
 

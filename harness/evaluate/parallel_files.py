@@ -60,8 +60,7 @@ def _by_language(files: Iterable[tuple[str, Path]]) -> dict[str, Path]:
 
 
 def _check_equally_long(files: Iterable[Path]) -> None:
-    counted = [(file, sum(1 for _ in lines(file))) for file in files]
-    for (file, n_lines), (other, n_other) in pairwise(counted):
+    for (file, n_lines), (other, n_other) in pairwise([(file, sum(1 for _ in lines(file))) for file in files]):
         if n_lines != n_other:
             raise DataError(
                 f"{file} has {n_lines:,} lines and {other} has {n_other:,}; parallel files have equally many"
@@ -100,9 +99,8 @@ def lines(file: Path) -> Iterator[str]:
 def _plain_lines(file: Path) -> Iterator[str]:
     with file.open("rb") as source:
         for number, line in enumerate(source, 1):
-            content = line.removesuffix(b"\n").removesuffix(b"\r")
             try:
-                text = content.decode("utf-8-sig" if number == 1 else "utf-8")
+                text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError:
                 raise DataError(f"{file}: line {number} is not UTF-8; convert it to UTF-8 first") from None
             yield text

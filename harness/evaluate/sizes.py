@@ -72,6 +72,4 @@ def sample(documents: Documents, share: float) -> Documents:
     def chosen() -> Iterator[str]:
         return (text for text in documents() if shuffle_key(text) < limit)
 
-    if any(True for _ in chosen()):
-        return chosen
-    return lambda: iter([min(documents(), key=shuffle_key)])
+    return chosen if any(True for _ in chosen()) else lambda: iter([min(documents(), key=shuffle_key)])

@@ -138,8 +138,7 @@ class _Sweep:
     def published(self, name: str) -> SweepRow:
         """Return the row of a published vocabulary."""
         model = load_model(name)
-        tokenizer = fastest(model)
-        parts = map(partial(tokenizer.encode_ragged, disallowed_special=()), batches(self.held_out))
+        parts = map(partial(fastest(model).encode_ragged, disallowed_special=()), batches(self.held_out))
         tokens = by_group(np.concatenate([np.diff(offsets) for _, offsets in parts]))
         if self.baseline is None:
             self.baseline = tokens

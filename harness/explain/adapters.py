@@ -101,8 +101,7 @@ def _of_file(path: Path, library: str, allow_special: bool) -> Side:
     if library == "sentencepiece":
         return replace(_own(published(path), path.name, allow_special), about="sentencepiece.SentencePieceProcessor")
     if library != "tokenizers":
-        model = Model.load(path)
-        return side_of(impls.load(library, model), f"{path.name} by {library}", allow_special=allow_special)
+        return side_of(impls.load(library, Model.load(path)), f"{path.name} by {library}", allow_special=allow_special)
     import tokenizers
 
     try:  # by the library alone: it also reads what we refuse

@@ -20,6 +20,7 @@ from harness.explain.summaries import summarise
 from harness.explain.text_stage import normalisation
 from harness.explanations import Explanation, Trace, TracedPiece
 from harness.printable import quoted, readable
+from harness.report import wording
 from harness.targets import load_tokenizer
 from impls.core.errors import Unsupported
 from impls.core.model.model import Model
@@ -68,16 +69,11 @@ def first_difference(a: Observation, b: Observation) -> StageDifference | None:
         return _failure(a, b)
     for side in (a, b):
         if side.again is not None:
-            what = f"{side.name} gives {_shown(side.ids)} when asked first, then {_shown(side.again)}"
-            return StageDifference("determinism", what)
+            first, second = (wording.ids(of, _IDS_SHOWN) for of in (side.ids, side.again))
+            return StageDifference("determinism", f"{side.name} gives [{first}] when asked first, then [{second}]")
     if a.ids == b.ids:
         return _decoding(a, b)
     return _special_tokens(a, b) or _lost_beside_special(a, b) or normalisation(a, b) or pieces_or_merges(a, b)
-
-
-def _shown(ids: list[int]) -> str:
-    shown = " ".join(map(str, ids[:_IDS_SHOWN]))
-    return f"[{shown}]" if len(ids) <= _IDS_SHOWN else f"[{shown} … ({len(ids)})]"
 
 
 def _failure(a: Observation, b: Observation) -> StageDifference | None:

@@ -43,9 +43,7 @@ def summarise(observation: Observation, other: Observation, difference: StageDif
 
 def _add_pieces(summary: SideSummary, observation: Observation, seen: bytes, byte: int | None) -> None:
     summary.pieces_from = observation.pieces_from
-    cuts = observation.cuts or []
-    if len(cuts) < 2:
-        cuts = [0, len(seen)]
+    cuts = observation.cuts if observation.cuts and len(observation.cuts) > 1 else [0, len(seen)]
     spans = list(pairwise(cuts))
     first, last = 0, 4 * _PIECES_AROUND
     if byte is not None:

@@ -126,11 +126,7 @@ def tokens(vocabulary: Sequence[bytes]) -> Family:
 
 def mixture(families: Sequence[Family]) -> Family:
     """Return the family of two to five texts of `families`, joined."""
-
-    def family(random: Random) -> str:
-        return "".join(member(random) for member in random.choices(families, k=random.randint(2, 5)))
-
-    return family
+    return lambda random: "".join(member(random) for member in random.choices(families, k=random.randint(2, 5)))
 
 
 def nested(families: Sequence[Family]) -> Family:

@@ -14,6 +14,7 @@ from harness.data.generated import generate
 from harness.generators import families
 from harness.generators.alphabets import is_assigned
 from harness.generators.families import Family
+from harness.printable import text_of
 from impls.core.model.model import Model
 
 PAST_A_MEGABYTE = 1_250_000
@@ -81,14 +82,6 @@ def model_texts(model: Model, seed: int, n_texts: int) -> list[str]:
         joined = "".join(parts)
         texts.append(joined[random.randrange(2) :] or joined)
     return list(dict.fromkeys([*_short_texts(model), *texts]))
-
-
-def text_of(token: bytes) -> str | None:
-    """Return a token as text, or None for part of a character."""
-    try:
-        return token.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _short_texts(model: Model) -> Iterator[str]:

@@ -45,6 +45,7 @@ _NEW_TEXTS = (
     "<m>", "<n>", "a b", " x", "x ", "aB", "é", "\u0301", "ab", "1", " ", "▁", "ａ", "<m><n>", "m>", "字字", "A", "ba",
 )  # fmt: skip
 _BYTE_LEVEL: Document = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+_METASPACE: Document = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
 
 
 def tokenizer_file(random: Random) -> Document:
@@ -113,10 +114,8 @@ def _model(kind: str, random: Random) -> Document:
     if kind == "bytes":
         base = [to_printable(bytes([byte])) for byte in range(256)]
         symbols = list(dict.fromkeys("".join(symbols)))
-    elif suffix:
-        base = symbols = [*symbols, *(letter + suffix for letter in symbols)]
     else:
-        base = symbols
+        base = symbols = [*symbols, *(letter + suffix for letter in symbols if suffix)]
     if unknown is not None and not _one_in(random, 4):
         vocab[unknown] = 0
     for symbol in base:
@@ -198,11 +197,6 @@ def _split(random: Random) -> Document:
     return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": _one_in(random, 3)}
 
 
-def _metaspace(random: Random) -> Document:
-    scheme = random.choice(("always", "first", "never"))
-    return {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": _one_in(random, 2)}
-
-
 def _splitting_step(random: Random) -> Document:
     name = random.choice((
         *["Split"] * 6, "Whitespace", "WhitespaceSplit", "BertPreTokenizer", "Digits", "Punctuation",
@@ -223,10 +217,10 @@ def _splitting_step(random: Random) -> Document:
 def _pre_tokenizer(random: Random, *, byte_level: bool, metaspace: bool) -> Document | None:
     steps = _steps(random, _splitting_step, (0.3, 0.4, 0.2, 0.1))
     if byte_level:
-        prefix, by_regex = _one_in(random, 4), _one_in(random, 2)
-        steps.append(_BYTE_LEVEL | {"add_prefix_space": prefix, "use_regex": by_regex})
+        steps.append(_BYTE_LEVEL | {"add_prefix_space": _one_in(random, 4), "use_regex": _one_in(random, 2)})
     elif metaspace and _one_in(random, 2):
-        steps.insert(0, _metaspace(random))
+        scheme = random.choice(("always", "first", "never"))
+        steps.insert(0, _METASPACE | {"prepend_scheme": scheme, "split": _one_in(random, 2)})
     return _sequence(steps, "pretokenizers")
 
 
@@ -266,11 +260,7 @@ def _decoder(kind: str, random: Random) -> Document | None:
     strip: Document = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
     choices: dict[str, list[Document | None]] = {
         "bytes": [_BYTE_LEVEL],
-        "chars": [
-            None,
-            {"type": "Fuse"},
-            {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
-        ],
+        "chars": [None, {"type": "Fuse"}, _METASPACE],
         "marks": [None, _sequence(marks, "decoders"), _sequence([*marks, strip], "decoders")],
         "words": [{"type": "BPEDecoder", "suffix": "</w>"}],
     }

@@ -19,7 +19,7 @@ from functools import cache
 from typing import Literal
 
 from harness.lint.utf8 import texts_around
-from harness.printable import quoted
+from harness.printable import quoted, text_of
 from impls.core.model.cuts import single_characters
 from impls.core.model.derivations import spellings
 from impls.core.model.merging import merged
@@ -137,8 +137,7 @@ class Proofs:
 
     def of(self, i: int, token: bytes) -> tuple[Rule, str] | None:
         """Return which rule makes the token impossible, and how; None if there is no proof."""
-        proof = self._by_bytes(i, token) or self._by_rules(i, token)
-        return proof or self._by_merges(i) or self._by_pattern(i, token)
+        return self._by_bytes(i, token) or self._by_rules(i, token) or self._by_merges(i) or self._by_pattern(i, token)
 
     def _raw(self, i: int) -> bytes | None:
         """Return the token as merges see it; None for a byte of a character that is not a token."""
@@ -205,11 +204,3 @@ class Proofs:
         if text is not None and self._model.end_of_word is not None:
             text = text.removesuffix(self._model.end_of_word) or text
         return text
-
-
-def text_of(token: bytes) -> str | None:
-    """Return the text of a token, or None if it is not whole characters."""
-    try:
-        return token.decode()
-    except UnicodeDecodeError:
-        return None

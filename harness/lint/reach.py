@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
 
-from harness.lint.proofs import Proofs, Rule, text_of
+from harness.lint.proofs import Proofs, Rule
 from harness.lint.utf8 import texts_around
 from harness.measure.token_use import encode_each, ordinary_tokens
-from harness.printable import quoted
+from harness.printable import quoted, text_of
 from impls import BPEError, Tokenizer
 from impls.core.model.cuts import single_characters
 
@@ -93,8 +94,7 @@ def reach(tokenizer: Tokenizer) -> Reach:
         if i not in search.found:
             rule, why = proven.get(i) or ("context", search.failure(i, texts.get(i)))
             unreached.append(Unreached(i, tokens[i], own.get(i), i in proven, rule, why))
-    elsewhere = {i: Elsewhere(own.get(i), text) for i, text in sorted(search.found.items())}
-    return Reach(tokens, elsewhere, unreached)
+    return Reach(tokens, {i: Elsewhere(own.get(i), text) for i, text in sorted(search.found.items())}, unreached)
 
 
 class _Search:
@@ -107,8 +107,7 @@ class _Search:
         self.n_tried: Counter[int] = Counter()
         """Id -> the number of texts tried."""
         model = tokenizer.model
-        has_all = model.alphabet == "bytes" or model.unknown_id is not None
-        known = None if has_all else single_characters(model)
+        known = None if model.alphabet == "bytes" or model.unknown_id is not None else single_characters(model)
         around = _AROUND if known is None else dict.fromkeys((*filter(known.__contains__, _AROUND), *sorted(known)))
         self._around = list(around)[:_MOST_AROUND]
         self._after = [*self._around, *(end for end in _AFTER if known is None or known.issuperset(end))]
@@ -142,10 +141,9 @@ class _Search:
     def failure(self, i: int, text: str | None) -> str:
         """Describe an id that was not found: how its own text is encoded, and how many others were tried."""
         tried = f"in none of the {self.n_tried[i]:,} texts tried"
-        try:
+        pieces: list[str] = []
+        with suppress(BPEError):
             pieces = [] if text is None else self._tokenizer.pieces(text)
-        except BPEError:
-            pieces = []
         cut = " ".join(map(quoted, pieces))
         return f"its text is cut into {cut}; {tried}" if len(pieces) > 1 else tried
 

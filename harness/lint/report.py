@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from harness.grouping import grouped
 from harness.lint import FINDINGS
-from harness.lint.proofs import text_of
 from harness.lint.reach import Reach, reach
-from harness.printable import readable
+from harness.printable import readable, text_of
 from impls import Tokenizer
 from impls.core.text.normal_forms import Form, normal_form
 
@@ -61,11 +61,11 @@ class Health:
         return [finding for finding in dict.fromkeys(fail_on) if self.ids(finding)]
 
 
-def health(name: str, tokenizer: Tokenizer) -> Health:
+def health_of(name: str, tokenizer: Tokenizer) -> Health:
     """Return the health of a tokenizer's vocabulary."""
     reached = reach(tokenizer)
-    forms: tuple[Form, ...] = ("NFC", "NFKC")
-    return Health(name, tokenizer, reached, {form.lower(): duplicates(reached.tokens, form) for form in forms})
+    same = {"nfc": duplicates(reached.tokens, "NFC"), "nfkc": duplicates(reached.tokens, "NFKC")}
+    return Health(name, tokenizer, reached, same)
 
 
 def duplicates(tokens: Mapping[int, bytes], form: Form) -> list[tuple[int, ...]]:
@@ -74,8 +74,6 @@ def duplicates(tokens: Mapping[int, bytes], form: Form) -> list[tuple[int, ...]]
     >>> duplicates({1: "é".encode(), 2: "e\\u0301".encode(), 3: b"e"}, "NFC")
     [(1, 2)]
     """
-    groups: dict[str, list[int]] = {}
-    for i, token in tokens.items():
-        if (text := text_of(token)) is not None:
-            groups.setdefault(normal_form(form, text), []).append(i)
+    texts = {i: text for i, token in tokens.items() if (text := text_of(token)) is not None}
+    groups = grouped(texts, lambda i: normal_form(form, texts[i]))
     return sorted(tuple(sorted(ids)) for ids in groups.values() if len(ids) > 1)

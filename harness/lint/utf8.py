@@ -73,5 +73,4 @@ def _bits(continuing: bytes) -> int:
 @cache
 def _characters(codes: range) -> list[str]:
     """Return the characters of code points, in an order that looks random, always the same."""
-    order = random.Random(0).sample(codes, len(codes))
-    return [chr(code) for code in order if not 0xD800 <= code < 0xE000]
+    return [chr(code) for code in random.Random(0).sample(codes, len(codes)) if not 0xD800 <= code < 0xE000]

@@ -33,7 +33,7 @@ def machine_warnings(machine: Mapping[str, Any], load_before: float | None) -> l
 def run_warnings(workloads: Sequence[WorkloadSummary]) -> list[str]:
     """Return warnings about the passes of a run."""
     warnings: list[str] = []
-    noisy = [workload for workload in workloads if workload.floor is not None and not workload.citable]
+    noisy = [workload for workload in workloads if workload.floor and workload.is_noisy]
     if noisy:
         names = _first([f"{workload.name} ({workload.floor:.1%})" for workload in noisy])
         warnings.append(

@@ -58,8 +58,7 @@ def parse_condition(text: str) -> Condition:
     match = re.fullmatch(r"\s*(faster|slower)\s*>\s*(\d+(?:\.\d+)?)\s*%\s*", text)
     if match is None:
         raise InvalidCondition(f"{text!r} is not a condition; write for example 'slower>5%'")
-    direction: Literal["faster", "slower"] = "slower" if match[1] == "slower" else "faster"
-    return Condition(direction, float(match[2]) / 100)
+    return Condition("slower" if match[1] == "slower" else "faster", float(match[2]) / 100)
 
 
 def machine_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:

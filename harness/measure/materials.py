@@ -4,52 +4,39 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from harness.data import load_corpus, load_model
 from harness.measure import placement, worker
 from harness.measure.references import CONFIRMING, ENCODERS, References
-from harness.measure.texts import Corpora, LoadCorpus, write_training_file
-from harness.measure.workloads import Workload, short_corpus, short_name
+from harness.measure.texts import Corpora, write_training_file
+from harness.measure.workloads import Workload
 from harness.outcome import Outcome
 from harness.process.limits import without_paths, worker_limits
 from harness.process.session import Failed, FailedError, Session, functions
 from harness.targets import is_target
 from impls import BPEError, Model
 
-LoadModel = Callable[[str], Model]
-"""Name or path -> model."""
-
 
 class Materials:
     """What the processes of one run get. Use it in a `with` statement, which removes the folder at its end."""
 
-    def __init__(
-        self,
-        cores: Sequence[int] = (),
-        load_model: LoadModel = load_model,
-        load_corpus: LoadCorpus = load_corpus,
-        memory_limit_bytes: int | None = None,
-        encoders: Sequence[str] = ENCODERS,
-        confirming: Sequence[str] = CONFIRMING,
-    ) -> None:
-        """`encoders` and `confirming` are the references of `harness.measure.references`."""
-        self.cores, self._load_model = cores, load_model
-        self._limits = worker_limits(memory_limit_bytes)
+    def __init__(self, cores: Sequence[int] = ()) -> None:
+        self.cores, self.limits = cores, worker_limits()
+        self.load_model: Callable[[str], Model] = load_model
         self._folder = TemporaryDirectory(prefix="bpebench-run-", ignore_cleanup_errors=True)
         self._scratch = Path(self._folder.name)
         self._temporary = self._scratch / "temporary"
         self._temporary.mkdir()
         self.corpora = Corpora(load_corpus)
         self.models: dict[str, Model] = {}
-        self._files: dict[str, str | Failed] = {}
+        self._files: dict[str, str | FailedError] = {}
         self._trainings: dict[str, Path] = {}
         self.unopened: dict[tuple[str, str], Failed] = {}
         """Why an implementation was not built on a model: it is not tried again."""
-        self.references = References(self.model_file, encoders, confirming)
+        self.references = References(self.model_file, ENCODERS, CONFIRMING)
 
     def __enter__(self) -> Materials:
         return self
@@ -63,7 +50,7 @@ class Materials:
         environment = placement.thread_environment(threads)
         environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self._temporary))
         environment |= {"PYTHONHASHSEED": str(hash_seed), "PYTHONUNBUFFERED": "1"}
-        return functions(self._limits, environment)
+        return functions(self.limits, environment)
 
     def threads(self, workload: Workload) -> int:
         """Return the number of threads of a workload."""
@@ -80,51 +67,45 @@ class Materials:
     def model_file(self, name: str) -> str:
         """Return the path of a model in our own format. Raises `FailedError` if the model is not available."""
         if name not in self._files:
+            path = self._scratch / f"model-{len(self._files)}.json"
             try:
-                model = self._load_model(name)
-                path = self._scratch / f"model-{len(self._files)}.json"
-                model.save(path)
-                model = Model.load(path)  # fills the cache of parsed files before any implementation is timed
-                if model.merge_rule == "concatenation":
-                    _ = model.recovered_merges  # derived once, instead of in each process whose library needs merges
-                worker.derived_file(path).write_bytes(pickle.dumps(model))
+                with reading():
+                    model = self.load_model(name)
+                    model.save(path)
+                    model = Model.load(path)  # fills the cache of parsed files before any implementation is timed
+                    if model.merge_rule == "concatenation":
+                        _ = model.recovered_merges  # derived once, not in each process whose library needs merges
+                    worker.derived_file(path).write_bytes(pickle.dumps(model))
                 self.models[name], self._files[name] = model, str(path)
-            except (BPEError, OSError) as error:
-                self._files[name] = self.unavailable(error)
-        path_or_failed = self._files[name]
-        if isinstance(path_or_failed, Failed):
-            raise FailedError(path_or_failed)
-        return path_or_failed
+            except FailedError as error:
+                self._files[name] = error
+        path_or_error = self._files[name]
+        if isinstance(path_or_error, FailedError):
+            raise path_or_error
+        return path_or_error
 
     def round_trip(self, name: str) -> str:
         """Return `Model.round_trip` of a model already loaded, or an empty string."""
         return self.models[name].round_trip if name in self.models else ""
 
     def training_file(self, workload: Workload) -> Path:
-        """Return the file to train from, written once. Raises what reading the corpus raises."""
+        """Return the file to train from, written once. Raises `FailedError`."""
         key = f"{workload.corpus} {workload.split} {workload.call_bytes}"
         if key not in self._trainings:
             path = self._scratch / f"training-{len(self._trainings)}.txt"
-            write_training_file(path, self.corpora, workload)
+            with reading():
+                write_training_file(path, self.corpora, workload)
             self._trainings[key] = path
         return self._trainings[key]
 
-    @staticmethod
-    def unavailable(error: Exception) -> Failed:
-        """Return the outcome of a model or corpus that cannot be read."""
-        if not isinstance(error, BPEError | OSError | ValueError):
-            raise error
-        return Failed(Outcome.MISSING, without_paths(" ".join(str(error).split())))
 
-    def digests(self) -> dict[str, dict[str, Any]]:
-        """Return the digests of the models and corpora used, by name."""
-        return {
-            "corpora": {
-                f"{short_corpus(name)} {split or ''}".strip(): digest
-                for (name, split), digest in self.corpora.digests.items()
-            },
-            "models": {short_name(name): model.digest for name, model in self.models.items()},
-        }
+@contextlib.contextmanager
+def reading() -> Iterator[None]:
+    """Raise `FailedError`, as something is missing, if the model or corpus read in the body cannot be read."""
+    try:
+        yield
+    except (BPEError, OSError, ValueError) as error:
+        raise FailedError(Failed(Outcome.MISSING, without_paths(" ".join(str(error).split())))) from None
 
 
 def kernels_compiled() -> None:

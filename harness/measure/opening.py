@@ -12,8 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from random import Random
 
+from harness.grouping import grouped
 from harness.measure.entries import Contestant, Entry, Round
-from harness.measure.materials import Materials
+from harness.measure.materials import Materials, reading
 from harness.measure.texts import Stream, least_bytes
 from harness.measure.turns import FURTHER_ROUNDS, Attempt, ContestantProcess
 from harness.measure.workloads import Profile, Workload
@@ -73,9 +74,7 @@ class OpeningRun:
 
     def _open(self) -> None:
         """Open the processes: whose loading is timed one after another, the others on all cores."""
-        attempts: dict[ContestantProcess, list[Attempt]] = {}
-        for attempt in self._attempts:
-            attempts.setdefault(attempt.process, []).append(attempt)
+        attempts = grouped(self._attempts, lambda attempt: attempt.process)
         order = self._chance.sample(list(attempts), len(attempts))
         loading = {of.process for of in self._attempts if of.workload.task == "load"}
         for process in order:
@@ -115,11 +114,11 @@ class OpeningRun:
         """Give the texts of one round, or of the warm-up, to each contestant that is due, in an order of its own."""
         running = self._running(workload)
         try:
-            calls = self._stream.calls(workload)
-        except Exception as error:  # whatever reading a corpus raises
-            failed = self._materials.unavailable(error)
+            with reading():
+                calls = self._stream.calls(workload)
+        except FailedError as error:
             for attempt in running:
-                attempt.fail(failed)
+                attempt.fail(error.failed)
             return
         if calls is None:
             for attempt in running:

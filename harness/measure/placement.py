@@ -15,9 +15,7 @@ THREAD_VARIABLES = (
 
 def cores() -> list[int]:
     """Return the cores this process may use, in order."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
 
 
 def can_pin() -> bool:
@@ -48,9 +46,8 @@ def parent_on_first_core() -> Iterator[list[int]]:
 
 def thread_environment(threads: int) -> dict[str, str]:
     """Return environment variables that limit the thread pools of the libraries."""
-    return {name: str(threads) for name in THREAD_VARIABLES} | {
-        "TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false"
-    }
+    is_parallel = "true" if threads > 1 else "false"
+    return dict.fromkeys(THREAD_VARIABLES, str(threads)) | {"TOKENIZERS_PARALLELISM": is_parallel}
 
 
 def steal_ticks(chosen: Collection[int]) -> int:

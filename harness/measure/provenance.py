@@ -112,8 +112,7 @@ def _size(text: str) -> int:
 
 def governor() -> str | None:
     """Return the frequency governor of the cores (several, if they differ); None if the system does not report it."""
-    governors = set(map(_read, _CPU.glob("cpu*/cpufreq/scaling_governor")))
-    return ", ".join(sorted(filter(None, governors))) or None
+    return ", ".join(sorted({*map(_read, _CPU.glob("cpu*/cpufreq/scaling_governor"))} - {""})) or None
 
 
 def load() -> float | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from harness.data import load_corpus, load_model
 from harness.measure import cautions, provenance
 from harness.measure.workloads import Plan, short_corpus, short_name
 from harness.records import RecordError, RecordWriter, read_machine, write_atomically, write_machine
 from harness.records.schema import Record
+from impls import Model
 
 Compared = TypeVar("Compared", bound=Record)
 PLAN_FILE = "plan.json"
@@ -89,13 +89,11 @@ def named_shortly(record: Compared) -> Compared:
     return msgspec.structs.replace(record, **fields)
 
 
-def digests(models: Iterable[str], corpora: Iterable[str], split: str | None = None) -> dict[str, dict[str, str]]:
-    """Return the digest of each model, and of each corpus (of the given split of it), by name."""
+def digests(models: Mapping[str, Model], corpora: Mapping[tuple[str, str | None], str]) -> dict[str, dict[str, str]]:
+    """Return the digest of each model, and of each corpus by name and split, under names without paths."""
     return {
-        "models": {short_name(name): load_model(name).digest for name in models},
-        "corpora": {
-            f"{short_corpus(name)} {split or ''}".strip(): load_corpus(name, split=split).digest for name in corpora
-        },
+        "models": {short_name(name): model.digest for name, model in models.items()},
+        "corpora": {f"{short_corpus(name)} {split or ''}".strip(): digest for (name, split), digest in corpora.items()},
     }
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.data.documents import boundary
 from harness.measure import worker
-from harness.measure.texts import boundary
 from harness.process.session import Answer, Session, functions
 from impls import Model
 

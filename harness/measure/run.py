@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
 from harness.measure import cautions, placement
 from harness.measure.entries import Contestant, Entry
-from harness.measure.materials import Materials, kernels_compiled
+from harness.measure.materials import Materials, kernels_compiled, reading
 from harness.measure.opening import OpeningRun, slow_ones
-from harness.measure.recording import keep_plan, machine_facts
+from harness.measure.recording import digests, keep_plan, machine_facts
 from harness.measure.summary import by_contestant, summaries
 from harness.measure.texts import Stream
 from harness.measure.token_use import add_text
@@ -35,22 +34,8 @@ COMPILING_SECONDS = 3600.0
 Write = Callable[..., None]
 
 
-class RunResult(NamedTuple):
-    """The result of a run."""
-
-    measurements: list[Measurement]
-    warnings: list[str]
-
-
-def measure(
-    plan: Plan,
-    folder: Path,
-    *,
-    resume: bool = False,
-    command: str = "",
-    bar: Bar | None = None,
-) -> RunResult:
-    """Run `plan`, writing `records.jsonl`, `machine.json` and `plan.json` into `folder`.
+def measure(plan: Plan, folder: Path, *, resume: bool = False, command: str = "", bar: Bar) -> list[Measurement]:
+    """Run `plan`, writing `records.jsonl`, `machine.json` and `plan.json` into `folder`, and warnings above `bar`.
 
     Raise `RecordError` if the folder holds records and `resume` is False, or holds the records of another plan. With
     `resume` only missing records are made, all of them if there are none.
@@ -64,10 +49,12 @@ def measure(
                 run(plan, materials, writer.write, done=done, bar=bar)
                 for record in compressions(plan, materials, done):
                     writer.write(record)
-                facts["digests"] = materials.digests()
+                facts["digests"] = digests(materials.models, materials.corpora.digests)
             measured = list(of_kind(read_records(folder), Measurement))
             facts["warnings"] = cautions.run_warnings(summaries(measured))
-    return RunResult(measured, facts["warnings"])
+    for warning in facts["warnings"]:
+        bar.note(f"warning: {warning}")
+    return measured
 
 
 def contestants(plan: Plan) -> list[Contestant]:
@@ -192,10 +179,8 @@ def _count(record: Compression, workload: Workload, materials: Materials) -> Non
     """Count the tokens of the first megabyte of a corpus, in its seeded order."""
     materials.model_file(workload.model)
     megabyte = msgspec.structs.replace(workload, call_bytes=_COUNTED_BYTES, n_calls=1, n_documents=1, state="cold")
-    try:
+    with reading():
         calls = Stream(materials.corpora, "counted").calls(megabyte)
-    except Exception as error:  # whatever reading a corpus raises
-        raise FailedError(materials.unavailable(error)) from None
     texts = [] if calls is None else calls[0]
     ids, reference = materials.references.ids(workload.model, texts, confirm=True) if texts else (None, "")
     if ids is None:

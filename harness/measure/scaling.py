@@ -6,11 +6,13 @@ series ends at the first size that fails or exceeds the limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import msgspec
 
+from harness.grouping import grouped
 from harness.measure.entries import Contestant, Entry
 from harness.measure.materials import Materials
 from harness.measure.opening import OpeningRun
@@ -66,38 +68,26 @@ def measure_scaling(
     names = {workload_of(scale, family, size).name for family in scale.families for size in scale.sizes}
     records = [record for record in of_kind(done, Measurement) if record.workload in names]
     known = {(record.workload, record.implementation, record.opening): record for record in records}
-    for number in range(scale.rounds):
-        for family in scale.families:
-            for name in scale.implementations:
-                for record in _curve(scale, materials, name, family, number, known):
+    limit = scale.limit_seconds + VERIFY_SECONDS
+    profile = Profile(name="scale", openings=1, rounds=1, copies=False, time_limit_seconds=limit)
+
+    def measure(name: str, family: str, number: int) -> None:
+        """Measure one implementation on one family in one process, smallest size first."""
+        with OpeningRun(materials, profile, 0, number, first=True) as opening:
+            for size in scale.sizes:
+                workload = workload_of(scale, family, size)
+                record = known.get((workload.name, materials.shown(name), number))
+                if record is None:
+                    (record,) = opening.records([Entry(Contestant(name, 0), workload, 1, 1)])
+                    record.limit_seconds = scale.limit_seconds
                     write(record)
                     records.append(record)
+                if record.outcome is not Outcome.RIGHT or record.passes[0].wall_seconds[-1] > scale.limit_seconds:
+                    return
+
+    for number, family, name in product(range(scale.rounds), scale.families, scale.implementations):
+        measure(name, family, number)
     return records
-
-
-def _curve(
-    scale: Scale,
-    materials: Materials,
-    name: str,
-    family: str,
-    number: int,
-    known: Mapping[tuple[str, str, int], Measurement],
-) -> Iterator[Measurement]:
-    """Measure one implementation on one family in one process, smallest size first; yield what is not known yet."""
-    limit = scale.limit_seconds + VERIFY_SECONDS
-    profile = Profile(
-        name="scale", openings=1, rounds=1, slow_openings=1, slow_rounds=1, copies=False, time_limit_seconds=limit
-    )
-    with OpeningRun(materials, profile, 0, number, first=True) as opening:
-        for size in scale.sizes:
-            workload = workload_of(scale, family, size)
-            record = known.get((workload.name, materials.shown(name), number))
-            if record is None:
-                (record,) = opening.records([Entry(Contestant(name, 0), workload, 1, 1)])
-                record.limit_seconds = scale.limit_seconds
-                yield record
-            if record.outcome is not Outcome.RIGHT or record.passes[0].wall_seconds[-1] > scale.limit_seconds:
-                return
 
 
 def size_of(record: Measurement) -> int:
@@ -118,11 +108,8 @@ class Curve(NamedTuple):
 
 def curves(records: Iterable[Measurement]) -> dict[tuple[str, str], Curve]:
     """Map (implementation, family) -> its curve."""
-    of: dict[tuple[str, str], list[Measurement]] = {}
-    for record in records:
-        family = record.corpus.removeprefix("gen/").partition(":")[0]
-        of.setdefault((record.implementation, family), []).append(record)
-    return {key: _curve_of(some) for key, some in of.items()}
+    by_key = grouped(records, lambda of: (of.implementation, of.corpus.removeprefix("gen/").partition(":")[0]))
+    return {key: _curve_of(some) for key, some in by_key.items()}
 
 
 def _curve_of(records: Sequence[Measurement]) -> Curve:

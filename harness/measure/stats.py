@@ -134,9 +134,7 @@ def claim(interval: Interval, floor: float | None) -> Claim:
 
 def floor_of(copies: Sequence[Interval]) -> float | None:
     """Return the noise floor as a share: how far from 1 the ratios of copies may lie; None without copies."""
-    if not copies:
-        return None
-    return max(max(copy.high, 1 / copy.low) for copy in copies) - 1
+    return max(max(copy.high, 1 / copy.low) for copy in copies) - 1 if copies else None
 
 
 class Exponent(NamedTuple):

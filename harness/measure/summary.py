@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from harness.grouping import grouped
 from harness.measure.stats import Estimate, Interval, difference, estimate, floor_of, percentile
 from harness.outcome import Outcome
 from harness.records import Clock, Counterexample, Measurement, Pass
@@ -63,6 +64,11 @@ class WorkloadSummary(msgspec.Struct, frozen=True, kw_only=True):
     floor."""
     rows: list[SummaryRow]
     """Fastest first; then those that were not timed."""
+
+    @property
+    def is_noisy(self) -> bool:
+        """Return whether its noise floor, if one was measured, is too high to cite it."""
+        return self.floor is not None and not self.citable
 
 
 def is_growth(workload: str) -> bool:
@@ -216,21 +222,18 @@ def _row(passes: Passes, time: Estimate | None, to_above: Interval | None, clock
     """Return the row of one contestant, with figures by the clock of the workload."""
     records, timed = passes.records, passes.timed
     shown = passes.failed or records[0]
+    peaks = [record.peak_memory_bytes for record in records if record.peak_memory_bytes is not None]
     row = SummaryRow(
         implementation=passes.implementation,
         outcome=shown.outcome,
         reason=shown.reason,
         exact=shown.exact,
-        peak_memory_bytes=max(
-            (peak for record in records if (peak := record.peak_memory_bytes) is not None), default=None
-        ),
+        peak_memory_bytes=max(peaks, default=None),
         counterexample=shown.counterexample,
     )
     if passes.failed is not None or not timed:
         return row
-    calls = Counter[int]()
-    for record in records:
-        calls.update(dict(record.call_times))
+    calls = sum((Counter(dict(record.call_times)) for record in records), Counter[int]())
     return msgspec.structs.replace(
         row,
         time_ratio=None if time is None else time.interval,
@@ -244,11 +247,7 @@ def _row(passes: Passes, time: Estimate | None, to_above: Interval | None, clock
 
 def by_workload(records: Iterable[Measurement]) -> dict[str, list[Measurement]]:
     """Return the records of each workload, in order of first appearance, without those of growth."""
-    groups: dict[str, list[Measurement]] = {}
-    for record in records:
-        if not is_growth(record.workload):
-            groups.setdefault(record.workload, []).append(record)
-    return groups
+    return grouped((of for of in records if not is_growth(of.workload)), lambda of: of.workload)
 
 
 def document(records: Iterable[Measurement]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from harness.data.documents import encoded
+from harness.data.documents import boundary, encoded
 from harness.measure.workloads import Workload
 
 MOST_CHARACTERS = 64_000_000
@@ -105,14 +105,6 @@ def least_bytes(workload: Workload) -> int:
 
 def _all_calls(workload: Workload) -> int:
     return workload.lead_calls(workload.n_calls) + workload.n_calls
-
-
-def boundary(content: bytes | bytearray, position: int) -> int:
-    """Return the last border between characters at or before `position`."""
-    position = max(0, min(position, len(content)))
-    while 0 < position < len(content) and content[position] & 0xC0 == 0x80:
-        position -= 1
-    return position
 
 
 def strings(texts: list[bytes]) -> list[str]:

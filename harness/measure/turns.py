@@ -160,10 +160,7 @@ class Attempt:
 
     def train(self) -> None:
         """Time one training from a file. Raises `FailedError`."""
-        try:
-            path = self._materials.training_file(self.workload)
-        except Exception as error:  # whatever reading a corpus raises
-            raise FailedError(self._materials.unavailable(error)) from None
+        path = self._materials.training_file(self.workload)
         training = dict(self.workload.training)
         reference, name = self._materials.references.merges(path, training)
         learned: Learned = self.process.ask(self._profile.time_limit_seconds, worker.train, str(path), training)

@@ -82,8 +82,10 @@ def open_implementation(
     With `first` also encode `FIRST_TEXT`. Pin the process to `cores` (until it is open to `opening_cores`, if there are
     any); if there are none, leave the affinity. Exceptions of the implementation pass.
     """
+    from harness.targets import is_target, load_tokenizer
+
     placement.pin_to(opening_cores or cores)
-    factory = _factory(name)
+    factory = (lambda model: load_tokenizer(name, model)) if is_target(name) else get(name)
     start, cpu = perf_counter(), process_time()
     model = Model.load(Path(model_file)) if model_file else None
     read_seconds = perf_counter() - start, process_time() - cpu
@@ -115,12 +117,6 @@ def open_implementation(
 def derived_file(model_file: Path) -> Path:
     """Return the file beside a model's that holds it pickled with what is costly to derive from it."""
     return model_file.with_suffix(".pickle")
-
-
-def _factory(name: str) -> Callable[[Model], Tokenizer]:
-    from harness.targets import is_target, load_tokenizer
-
-    return (lambda model: load_tokenizer(name, model)) if is_target(name) else get(name)
 
 
 def held() -> Tokenizer:
@@ -173,8 +169,7 @@ def _growing(task: Task, text: str) -> _Steps:
     first = max(0, len(text) - sum(lengths))
     ends = [min(len(text), end) for end in accumulate(lengths, initial=first)]
     if held().follows_text:
-        followed = held().incremental(text[:first], disallowed_special=())
-        return _Steps(followed, [text[a:b] for a, b in pairwise(ends)])
+        return _Steps(held().incremental(text[:first], disallowed_special=()), [text[a:b] for a, b in pairwise(ends)])
     return _Steps(None, [text[:end] for end in ends[1:]])
 
 
@@ -266,8 +261,7 @@ def ids(task: Task) -> list[bytes]:
 
 def decoded(texts: list[bytes], rows: list[bytes]) -> list[Encoded]:
     """Return what this implementation decodes `rows`, its ids of `texts`, to, as they are and in another order."""
-    given = zip(strings(texts), rows, strict=True)
-    return [Encoded.by(held(), text, unpacked(row).tolist()) for text, row in given]
+    return [Encoded.by(held(), text, unpacked(row).tolist()) for text, row in zip(strings(texts), rows, strict=True)]
 
 
 def encode_all(texts: list[bytes]) -> list[bytes]:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from harness.data import datasets_folder
+from harness.grouping import grouped
 from impls import BPEError, TrainingSpec
 from impls.core.errors import near_and_known
 
@@ -142,8 +143,7 @@ def _read(path: Path) -> Iterable[Workload]:
 
 
 def _expanded(table: Workload, models: Sequence[str], corpora: Sequence[str]) -> Iterable[Workload]:
-    is_training = table.task == "train"
-    chosen = (training_label(table.training),) if is_training else models or table.models
+    chosen = (training_label(table.training),) if table.task == "train" else models or table.models
     for model, corpus in product(chosen, ("",) if table.task == "load" else corpora or table.corpora):
         name = "/".join(part for part in (table.name, short_name(model), corpus and short_corpus(corpus)) if part)
         yield msgspec.structs.replace(table, name=name, model=model, corpus=corpus, models=(), corpora=())
@@ -158,9 +158,8 @@ def training_label(training: Mapping[str, Any]) -> str:
 
 def short_name(model: str) -> str:
     """Return a model's name, of a path without folder and suffix: records hold no paths."""
-    if model.startswith("hf:") or ("/" not in model and "\\" not in model):
-        return model
-    return Path(model).stem
+    is_path = not model.startswith("hf:") and ("/" in model or "\\" in model)
+    return Path(model).stem if is_path else model
 
 
 def short_corpus(corpus: str) -> str:
@@ -170,13 +169,9 @@ def short_corpus(corpus: str) -> str:
 
 
 def select(
-    workloads: Iterable[Workload],
-    *,
-    profile: str | None = None,
-    include: Sequence[str] = (),
-    exclude: Sequence[str] = (),
+    workloads: Iterable[Workload], *, profile: str = "", include: Sequence[str] = (), exclude: Sequence[str] = ()
 ) -> list[Workload]:
-    """Return the workloads of a profile whose names match an `include` (any, without one) and no `exclude`.
+    """Return the workloads of a profile (if given) whose names match an `include` (any, without one) and no `exclude`.
 
     The patterns are regular expressions, searched for in the name. Raise `WorkloadError` for an invalid pattern, or if
     no workload is left.
@@ -189,7 +184,7 @@ def select(
     chosen = [
         workload
         for workload in workloads
-        if (profile is None or profile in workload.profiles)
+        if (not profile or profile in workload.profiles)
         and (not wanted or any(pattern.search(workload.name) for pattern in wanted))
         and not any(pattern.search(workload.name) for pattern in unwanted)
     ]
@@ -208,9 +203,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """Times that every process is opened anew."""
     rounds: int
     """Passes of each contestant in an opening."""
-    slow_openings: int
+    slow_openings: int = 1
     """Openings in which contestants take part that need more than three times as long as the fastest."""
-    slow_rounds: int
+    slow_rounds: int = 1
     copies: bool = True
     """Whether copies of two implementations measure the noise floor."""
     pass_seconds: float = 0.03
@@ -222,12 +217,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 PROFILES: Mapping[str, Profile] = {
     profile.name: profile
     for profile in (
-        Profile(
-            name="smoke", openings=1, rounds=2, slow_openings=1, slow_rounds=1, copies=False, time_limit_seconds=10
-        ),
-        Profile(
-            name="quick", openings=2, rounds=6, slow_openings=1, slow_rounds=2, copies=False, time_limit_seconds=15
-        ),
+        Profile(name="smoke", openings=1, rounds=2, copies=False, time_limit_seconds=10),
+        Profile(name="quick", openings=2, rounds=6, slow_rounds=2, copies=False, time_limit_seconds=15),
         Profile(name="default", openings=12, rounds=12, slow_openings=4, slow_rounds=6, pass_seconds=0.01),
         Profile(name="rigorous", openings=40, rounds=25, slow_openings=6, slow_rounds=10, time_limit_seconds=120),
     )
@@ -245,7 +236,4 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def groups(self) -> list[tuple[Workload, ...]]:
         """Return the workloads by process, in order."""
-        by_process: dict[str, list[Workload]] = {}
-        for workload in self.workloads:
-            by_process.setdefault(workload.process, []).append(workload)
-        return [tuple(group) for group in by_process.values()]
+        return list(map(tuple, grouped(self.workloads, lambda workload: workload.process).values()))

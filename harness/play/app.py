@@ -107,8 +107,7 @@ class Playground:
                 return await self.workers.call(key, [source], tasks.encode, *arguments, seconds=self._seconds)
             except Exception as error:
                 _, verdict, reason = _judged(error)
-                empty = ColumnAnswer([], [], None, None, None, "", reason, verdict)
-                return msgspec.json.encode(empty)
+                return msgspec.json.encode(ColumnAnswer([], [], None, None, None, "", reason, verdict))
 
         answers = await asyncio.gather(*map(answer, asked.columns, sources))
         return _json_bytes(b'{"columns":[' + b",".join(answers) + b"]}")

@@ -86,13 +86,10 @@ def refusal(headers: Headers) -> str | None:
     hosts = headers.getlist("host")
     if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
         return "the request is for another host; open the address that `bpebench play` printed"
-    origin, site = headers.getlist("origin"), headers.get("sec-fetch-site")
-    if origin and origin != [f"http://{hosts[0]}"]:
-        return "the request comes from another page"
+    is_ours = headers.getlist("origin") in ([], [f"http://{hosts[0]}"])
+    is_near = headers.get("sec-fetch-site") in (None, "same-origin", "none")
     navigates = headers.get("sec-fetch-mode") == "navigate"
-    if site not in (None, "same-origin", "none") and not navigates:
-        return "the request comes from another page"
-    return None
+    return None if is_ours and (is_near or navigates) else "the request comes from another page"
 
 
 def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -52,13 +53,6 @@ def piece_starts(pieces: Sequence[str], lengths: np.ndarray, model: Model) -> np
     return np.unique(first[borders[first] == ends[:-1]]) if len(lengths) else first[:0]
 
 
-def token_hex(joined: bytes, lengths: np.ndarray) -> list[str]:
-    """Return tokens in hex, the unknown token as an empty string."""
-    ends = np.cumsum(lengths)
-    tokens = (joined[start:end] for start, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True))
-    return ["" if token == _UNKNOWN else token.hex() for token in tokens]
-
-
 MOST_SPLIT_BYTES = 256 << 10
 """Longest text whose pieces are found without being requested, since splitting takes time."""
 
@@ -102,5 +96,7 @@ class Tokens:
         return piece_starts(self.tokenizer.pieces(self.text), self.lengths, model)
 
     def tokens(self) -> list[str] | None:
-        """Return the bytes of each token in hex; None if they equal the bytes of their spans."""
-        return None if self.spell else token_hex(self.joined, self.lengths)
+        """Return the bytes of each token in hex, the unknown one empty; None if they equal the bytes of their spans."""
+        borders = pairwise([0, *np.cumsum(self.lengths).tolist()])
+        tokens = (self.joined[start:end] for start, end in borders)
+        return None if self.spell else ["" if token == _UNKNOWN else token.hex() for token in tokens]

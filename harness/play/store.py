@@ -63,16 +63,13 @@ class Store:
     def choices(self) -> dict[str, Any]:
         """Return the possible columns, as JSON."""
         rows = [availability(name) for name in impls.names()]
+        labels = {held.name: held.label for held in self._held.values()}
         usable = [row for row in rows if row.state in ("ready", "installed", "plug-in")]
         return {
             "implementations": [{"name": row.name, "kind": row.kind, "about": printable(row.about)} for row in usable],
-            "models": [{"name": name, "label": self.label(name)} for name in self.models()],
+            "models": [{"name": name, "label": labels.get(name, name)} for name in self.models()],
             "patterns": list(NAMED),
         }
-
-    def label(self, name: str) -> str:
-        """Return the label under which a model is shown."""
-        return self._held[name].label if name in self._held else name
 
     def source(self, model: str) -> Source:
         """Return the source from which a worker loads the model; raise `UnknownName`."""

@@ -49,9 +49,9 @@ class _Slot:
         try:
             if self.worker is None:
                 self.worker = functions(limits)
-                self.worker.value(prepare, self.columns, seconds=START_SECONDS)
+                self.worker.call(prepare, self.columns, seconds=START_SECONDS).result()
                 ready = True
-            return self.worker.value(function, *arguments, seconds=seconds)
+            return self.worker.call(function, *arguments, seconds=seconds).result()
         except BaseException as error:
             if not ready or isinstance(error, FailedError):
                 self.end()

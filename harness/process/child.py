@@ -1,7 +1,7 @@
 """A child process that may do anything, driven line by line, watched for time, memory and output.
 
-Every request ends with an answer or a `Stopped`, and nothing it started outlives it (see `reaper`). Knows nothing of
-the content of the lines.
+Every request ends with an answer or a `FailedError`, and nothing it started outlives it (see `reaper`). Knows nothing
+of the content of the lines.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from harness.process import memory, reaper
 from harness.process.limits import (
     Limits,
     NotStarted,
-    Stopped,
     excerpt,
     last_words,
     verdict_on_end,
     without_paths,
 )
+from harness.process.protocol import Failed, FailedError
 
 WATCH_SECONDS = 0.1
 """Interval between checks of the limits; a hard limit stops memory that grows faster."""
@@ -54,7 +54,7 @@ class Child:
         self._closed_pipe = ""
         self._seconds = self._deadline = float("inf")
         self._next_watch = monotonic() + WATCH_SECONDS
-        self._stopped: Stopped | None = None
+        self._stopped: FailedError | None = None
         self._pid: int | None = None
         self._peak_bytes = 0
         self._waited: float | None = None
@@ -102,7 +102,7 @@ class Child:
     # --- requests ------------------------------------------------------------------------------------------
 
     def send(self, request: bytes, seconds: float) -> None:
-        """Send the line `request`, to be answered within `seconds`. Raises `Stopped`."""
+        """Send the line `request`, to be answered within `seconds`. Raises `FailedError`."""
         if self._stopped is not None:
             raise self._stopped
         self._act(0)
@@ -117,7 +117,7 @@ class Child:
             self._step(WATCH_SECONDS)
 
     def poll(self, wait_seconds: float = 0.0) -> bytes | None:
-        """Return the answer, or None if there is none within `wait_seconds`. Raises `Stopped`."""
+        """Return the answer, or None if there is none within `wait_seconds`. Raises `FailedError`."""
         if self._stopped is not None:
             raise self._stopped
         if self._answer is None:
@@ -229,23 +229,23 @@ class Child:
         self._deadline += more
         return more > WATCH_SECONDS
 
-    def _late(self) -> Stopped:
+    def _late(self) -> FailedError:
         if self._closed_pipe:
             return self._stop(Outcome.PROTOCOL, f"closed its {self._closed_pipe} without ending")
         part = f", with {len(self._line):,} bytes of an answer without an end of line" if self._line else ""
         return self._stop(Outcome.TIMEOUT, f"took longer than {self._seconds:g} s{part}")
 
-    def _gone(self) -> Stopped:
+    def _gone(self) -> FailedError:
         """Return the outcome of a child that ended by itself."""
         self._read_errors()
         return self._stop(*verdict_on_end(self._process.returncode, self._error_output, self._line))
 
-    def _stop(self, outcome: Outcome, reason: str) -> Stopped:
+    def _stop(self, outcome: Outcome, reason: str) -> FailedError:
         """End every process and return the exception to raise."""
         self.kill()
         if last := last_words(self._error_output):
             reason += f"; its last line of output: {last}"
-        self._stopped = Stopped(outcome, without_paths(reason))
+        self._stopped = FailedError(Failed(outcome, without_paths(reason)))
         return self._stopped
 
     def kill(self) -> None:
@@ -253,7 +253,7 @@ class Child:
         if self._stopped is not None:
             return
         self._peak_bytes = self.peak_memory_bytes
-        self._stopped = Stopped(Outcome.CRASH, "its process was ended before")
+        self._stopped = FailedError(Failed(Outcome.CRASH, "its process was ended before"))
         os.close(self._control)
         try:
             self._process.wait(_SWEEP_SECONDS)

@@ -43,14 +43,6 @@ class NotStarted(Exception):
     """The command cannot be started."""
 
 
-class Stopped(Exception):
-    """The child gave no answer; it and all its descendants have been ended."""
-
-    def __init__(self, outcome: Outcome, reason: str) -> None:
-        self.outcome, self.reason = outcome, reason
-        super().__init__(f"{outcome}: {reason}")
-
-
 def without_paths(text: str) -> str:
     """Remove the folders of every path in `text`: records must not name places on this machine."""
     return _PATH.sub("", text)

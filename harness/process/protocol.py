@@ -15,12 +15,13 @@ import re
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 import msgspec
 
-from harness.failures import loading_status, message_of
-from harness.process.limits import excerpt
+from harness.failures import loading_status, message_of, reason_of
+from harness.outcome import Outcome
+from harness.process.limits import excerpt, without_paths
 
 CALL = "call"
 """The operation with which a process of ours runs a function; its arguments and its result are pickles (base64)."""
@@ -38,6 +39,63 @@ class ErrorResult(msgspec.Struct, frozen=True):
     """`error`, or the outcome it means."""
     raised: bytes = b""
     """The exception itself, pickled, in an answer to `call`."""
+
+
+class Failed(NamedTuple):
+    """An outcome instead of an answer."""
+
+    outcome: Outcome
+    reason: str
+    error: str = ""
+    """Type of the error that the process answered with; empty if it gave no answer."""
+    message: str = ""
+    """Message of that error."""
+    pickled_error: bytes = b""
+    """That error itself, pickled, for a call of a function of ours."""
+
+    @staticmethod
+    def by(answer: ErrorResult) -> Failed:
+        """Return what an answer with an error means."""
+        message = without_paths(answer.message)
+        if answer.status == ERROR:
+            reason = f"{answer.error}: {message}" if message else answer.error
+            return Failed(Outcome.REFUSED, reason, answer.error, message)
+        if answer.status not in _BY_ERRORS:
+            return Failed(Outcome.PROTOCOL, f"answered with the unknown status {answer.status!r}")
+        outcome = Outcome(answer.status)
+        return Failed(outcome, reason_of(outcome, answer.error, message), answer.error, message)
+
+    @property
+    def kind(self) -> str:
+        """Return the type of the error with which it declined, or the outcome."""
+        return (self.error if self.outcome is Outcome.REFUSED else "") or self.outcome
+
+    def __str__(self) -> str:
+        return self.reason if self.outcome is Outcome.REFUSED else f"{self.outcome}: {self.reason}"
+
+    def result(self) -> NoReturn:
+        """Raise the error that a function of ours raised, if it can be raised here, else `FailedError`."""
+        raise self.raised or FailedError(self)
+
+    @property
+    def raised(self) -> BaseException | None:
+        """Return that error, if this process can: only one of ours is sure to be importable here."""
+        with contextlib.suppress(Exception):
+            error = pickle.loads(self.pickled_error) if self.pickled_error else None
+            return error if isinstance(error, BaseException) else None
+        return None
+
+
+_BY_ERRORS = (Outcome.REFUSED, Outcome.MISSING, Outcome.CRASH, Outcome.PANIC, Outcome.OUT_OF_MEMORY)
+"""Outcomes that an answer may state."""
+
+
+class FailedError(Exception):
+    """Raised in place of a `Failed`."""
+
+    def __init__(self, failed: Failed) -> None:
+        self.failed = failed
+        super().__init__(str(failed))
 
 
 T = TypeVar("T")
@@ -69,9 +127,7 @@ def _decoder(shape: Any) -> msgspec.json.Decoder[_Answer[Any]]:
 def request_line(number: int, operation: str, arguments: dict[str, Any]) -> bytes:
     """Return a request as a line; sets become sorted lists, lone surrogates JSON escapes."""
     request = {"id": number, "op": operation, **arguments}
-    if operation == CALL:
-        return msgspec.json.encode(request) + b"\n"
-    return _REQUEST.encode(request).encode() + b"\n"
+    return (msgspec.json.encode(request) if operation == CALL else _REQUEST.encode(request).encode()) + b"\n"
 
 
 def read_answer(line: bytes, number: int, operation: str, shape: Any = Any) -> Any:

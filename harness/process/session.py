@@ -6,27 +6,24 @@ crash or hang without harm to us.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple
 
-from harness.failures import reason_of
 from harness.outcome import Outcome
 from harness.process.child import WATCH_SECONDS, Child
-from harness.process.limits import DEFAULT_LIMITS, Limits, Stopped, without_paths, worker_limits
+from harness.process.limits import DEFAULT_LIMITS, Limits, worker_limits
 from harness.process.protocol import (
     CALL,
-    ERROR,
     ErrorResult,
     MalformedAnswer,
     python_command,
     read_answer,
     request_line,
 )
-
-T = TypeVar("T")
+from harness.process.protocol import Failed as Failed
+from harness.process.protocol import FailedError as FailedError
 
 
 class Answer(NamedTuple):
@@ -37,63 +34,6 @@ class Answer(NamedTuple):
     def result(self) -> Any:
         """Return the value, where a `Failed` raises."""
         return self.value
-
-
-class Failed(NamedTuple):
-    """An outcome instead of an answer."""
-
-    outcome: Outcome
-    reason: str
-    error: str = ""
-    """Type of the error that the process answered with; empty if it gave no answer."""
-    message: str = ""
-    """Message of that error."""
-    pickled_error: bytes = b""
-    """That error itself, pickled, for a call of a function of ours."""
-
-    @staticmethod
-    def by(answer: ErrorResult) -> Failed:
-        """Return what an answer with an error means."""
-        message = without_paths(answer.message)
-        if answer.status == ERROR:
-            reason = f"{answer.error}: {message}" if message else answer.error
-            return Failed(Outcome.REFUSED, reason, answer.error, message)
-        if answer.status not in _BY_ERRORS:
-            return Failed(Outcome.PROTOCOL, f"answered with the unknown status {answer.status!r}")
-        outcome = Outcome(answer.status)
-        return Failed(outcome, reason_of(outcome, answer.error, message), answer.error, message)
-
-    @property
-    def kind(self) -> str:
-        """Return the type of the error with which it declined, or the outcome."""
-        return (self.error if self.outcome is Outcome.REFUSED else "") or self.outcome
-
-    def __str__(self) -> str:
-        return self.reason if self.outcome is Outcome.REFUSED else f"{self.outcome}: {self.reason}"
-
-    def result(self) -> NoReturn:
-        """Raise the error that a function of ours raised, if it can be raised here, else `FailedError`."""
-        raise self.raised or FailedError(self)
-
-    @property
-    def raised(self) -> BaseException | None:
-        """Return that error, if this process can: only one of ours is sure to be importable here."""
-        with contextlib.suppress(Exception):
-            error = pickle.loads(self.pickled_error) if self.pickled_error else None
-            return error if isinstance(error, BaseException) else None
-        return None
-
-
-_BY_ERRORS = (Outcome.REFUSED, Outcome.MISSING, Outcome.CRASH, Outcome.PANIC, Outcome.OUT_OF_MEMORY)
-"""Outcomes that an answer may state."""
-
-
-class FailedError(Exception):
-    """Raised in place of a `Failed`."""
-
-    def __init__(self, failed: Failed) -> None:
-        self.failed = failed
-        super().__init__(str(failed))
 
 
 class Session:
@@ -154,11 +94,6 @@ class Session:
         self.begin_call(function, *arguments, seconds=seconds)
         return self.wait()
 
-    def value(self, function: Callable[..., T], *arguments: Any, seconds: float | None = None) -> T:
-        """Return what `function(*arguments)` returns there, or raise what it raises; else raise `FailedError`."""
-        value: T = self.call(function, *arguments, seconds=seconds).result()
-        return value
-
     def begin_call(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> None:
         """Begin a call, whose end `poll` or `wait` returns."""
         self.begin(CALL, seconds=seconds, shape=bytes, function=pickle.dumps((function, arguments)))
@@ -173,8 +108,9 @@ class Session:
         try:
             line = request_line(self.n_asked, operation, arguments)
             self._child.send(line, self.limits.call_seconds if seconds is None else seconds)
-        except Stopped as stopped:
-            self._failed = self._ended(stopped)
+        except FailedError as error:
+            self.kill()
+            self._failed = error.failed
 
     def wait(self) -> Answer | Failed:
         """Wait for the answer."""
@@ -192,8 +128,9 @@ class Session:
             if (line := self._child.poll(wait_seconds)) is None:
                 return None
             answer = read_answer(line, self.n_asked, operation, shape)
-        except Stopped as stopped:
-            return self._ended(stopped)
+        except FailedError as error:
+            self.kill()
+            return error.failed
         except MalformedAnswer as error:
             self.close()
             return Failed(Outcome.PROTOCOL, str(error))
@@ -205,10 +142,6 @@ class Session:
         """Return a descriptor that is readable when `poll` has something to do."""
         assert self._child is not None, "nothing was asked"
         return self._child.fileno()
-
-    def _ended(self, stopped: Stopped) -> Failed:
-        self.kill()
-        return Failed(stopped.outcome, stopped.reason)
 
     def _erred(self, answer: ErrorResult) -> Failed:
         failed = Failed.by(answer)
@@ -241,5 +174,4 @@ def functions(
     limits: Limits | None = None, environment: Mapping[str, str] | None = None, *, echo: bool = False
 ) -> Session:
     """Return a session with a process that calls functions, under the limits of a process of ours."""
-    command = python_command("harness.process.protocol")
-    return Session(command, limits or worker_limits(), environment, echo=echo)
+    return Session(python_command("harness.process.protocol"), limits or worker_limits(), environment, echo=echo)

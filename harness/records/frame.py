@@ -43,8 +43,7 @@ def measurements_frame(*folders: Path) -> pd.DataFrame:
     A measurement that failed has one row without figures, with its outcome and reason. Raise `RecordError` for a folder
     without records.
     """
-    rows = [row for folder in folders for row in _rows(folder)]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame([row for folder in folders for row in _rows(folder)], columns=list(COLUMNS))
 
 
 def _rows(folder: Path) -> list[dict[str, Any]]:

@@ -9,9 +9,10 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
+from harness.grouping import grouped
 from harness.printable import printable_values
 from harness.report import palette, wording
-from harness.report.table import Row, grouped
+from harness.report.table import Row
 
 _MOST_PANELS, _MOST_NAMES, _N_LEADERS = 4, 6, 3
 _ASKED_FOR = ("compiled", "tiktoken", "tokenizers", "sentencepiece")

@@ -13,7 +13,8 @@ from harness.printable import printable
 from harness.records import Measurement, of_kind
 from harness.report import layout
 from harness.report.tables import compression, correctness, overview, speed
-from harness.report.wording import counted, figure, interval
+from harness.report.wording import figure, interval
+from impls.core.errors import plural
 
 WIDTH = 100
 _YARDSTICK = "tiktoken"
@@ -32,19 +33,14 @@ class Headline(NamedTuple):
 
 def headlines(records: Sequence[object]) -> list[Headline]:
     """Return the headlines these records support, the most important first."""
-    floor = speed.noise_floor(records)
-    return [*_speed(records, floor), *_agreement(records), *_turkish(records)]
+    return [*_speed(records, speed.noise_floor(records)), *_agreement(records), *_turkish(records)]
 
 
 def _cited(records: Sequence[object], tasks: Collection[str]) -> list[Measurement]:
-    """Return the measurements of these tasks on new text, of workloads that may be cited; of a run that
-    measured no noise, all."""
+    """Return the measurements of these tasks on new text, without workloads that are too noisy to cite."""
     measured = [m for m in of_kind(records, Measurement) if m.task in tasks and m.state == "new text"]
-    workloads = summaries(measured)
-    if all(workload.floor is None for workload in workloads):
-        return measured
-    cited = {workload.name for workload in workloads if workload.citable}
-    return [m for m in measured if m.workload in cited]
+    noisy = {workload.name for workload in summaries(measured) if workload.is_noisy}
+    return [m for m in measured if m.workload not in noisy]
 
 
 def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]:
@@ -58,7 +54,7 @@ def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]
         return
     best, shown = rows[0]["implementation"], f"{figure(yard['times_best'])} ×"
     workloads = ranking(both)[1]
-    mean = f"geometric mean over {counted(len(workloads), 'workload')}: {speed.workload_names(workloads)}"
+    mean = f"geometric mean over {plural(len(workloads), 'workload')}: {speed.workload_names(workloads)}"
     if yard["claimed"]:
         bounds = f"(95 % {interval(yard['low'], yard['high'])}, {mean})"
         text = f"{best} is {shown} as fast as {_YARDSTICK} on new text {bounds}"
@@ -79,7 +75,7 @@ def _agreement(records: Sequence[object]) -> Iterator[Headline]:
     faulty = [f"{pair['a']} and {pair['b']}" for pair in owed if pair["status"] == "differs"]
     shown = f"{sum(pair['status'] == 'equal' for pair in owed):,} of {len(owed):,}"
     text = f"{shown} pairs of implementations that should agree give identical ids, on up to {texts:,} texts under "
-    text += counted(len({pair["model"] for pair in owed}), "vocabulary")
+    text += plural(len({pair["model"] for pair in owed}), "vocabulary", "vocabularies")
     text += f"; these do not: {', '.join(dict.fromkeys(faulty))}" if faulty else ""
     yield Headline("agreement", shown, text + (f"; not compared on every text: {without:,}" if without else ""))
 
@@ -93,8 +89,7 @@ def _turkish(records: Sequence[object]) -> Iterator[Headline]:
         if worst is not None and best is not None and worst["over_fewest"] and best is not worst:
             shown = f"{figure(worst['over_fewest'])} ×"
             than = f"under {worst['model']} ({worst['vocab_size']:,} tokens) as under {best['model']}"
-            text = f"{what} takes {shown} as many tokens {than} ({best['vocab_size']:,})"
-            yield Headline("turkish", shown, text)
+            yield Headline("turkish", shown, f"{what} takes {shown} as many tokens {than} ({best['vocab_size']:,})")
             return
 
 

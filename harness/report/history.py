@@ -17,11 +17,9 @@ def by_machine(runs: Sequence[Run]) -> list[list[Run]]:
     groups: list[list[Run]] = []
     for run in runs:
         same = (group for group in groups if machine_difference(group[0].machine, run.machine) is None)
-        group = next(same, None)
-        if group is None:
-            groups.append([run])
-        else:
-            group.append(run)
+        if (group := next(same, None)) is None:
+            groups.append(group := [])
+        group.append(run)
     return groups
 
 
@@ -30,8 +28,7 @@ def history_rows(runs: Sequence[Run]) -> Iterator[Row]:
 
     Every run is compared with each earlier one that shares a workload with it, by `comparison.compare_runs`.
     """
-    ordered = sorted(runs, key=lambda run: (run.date, run.folder.name))
-    for group in by_machine(ordered):
+    for group in by_machine(sorted(runs, key=lambda run: (run.date, run.folder.name))):
         for old, new in combinations(group, 2):
             sides = [[m for m in of_kind(run.records, Measurement) if not is_growth(m.workload)] for run in (old, new)]
             for change in compare_runs(*sides):

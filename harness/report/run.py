@@ -15,6 +15,7 @@ from harness.report.chart import Chart, throughput
 from harness.report.headlines import Headline, headlines
 from harness.report.table import Row, Table
 from harness.report.tables import speed, tables
+from impls.core.errors import plural
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Run:
         cores, memory = facts.get("usable_cores"), facts.get("memory_bytes")
         parts = [str(facts.get("cpu") or facts.get("architecture") or "machine not recorded")]
         parts += [generation] if isinstance(generation := facts.get("cpu_generation"), str) else []
-        parts += [wording.counted(cores, "core")] if isinstance(cores, int) else []
+        parts += [plural(cores, "core")] if isinstance(cores, int) else []
         return ", ".join(parts + ([wording.size(memory)] if isinstance(memory, int) else []))
 
     @property
@@ -98,8 +99,7 @@ class Run:
     @cached_property
     def uncitable(self) -> dict[str, float]:
         """Return the noise floor of each workload that may not be cited."""
-        workloads = summaries(of_kind(self.records, Measurement))
-        return {w.name: w.floor for w in workloads if w.floor is not None and not w.citable}
+        return {w.name: w.floor for w in summaries(of_kind(self.records, Measurement)) if w.floor and w.is_noisy}
 
     @cached_property
     def tables(self) -> dict[str, Table]:

@@ -1,16 +1,17 @@
-"""A table: raw values by row, with the heading, format and alignment of each column; and grouping of records."""
+"""A table: raw values by row, with the heading, format and alignment of each column; and the last of records."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from operator import attrgetter, itemgetter
 from typing import Any, TypeVar
 
+from harness.grouping import grouped
 from harness.printable import printable
 from harness.records import of_kind
 from harness.report import wording
@@ -18,7 +19,6 @@ from harness.report import wording
 Row = dict[str, Any]
 """Raw values of one row by column."""
 T = TypeVar("T")
-K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +83,8 @@ class Table:
 
 
 _FIGURES = (
-    "figure", "count", "percent", "money", "size", "duration", "plus_minus", "middle", "percent_of", "interval",
-    "compared", "pair", "sure", "word_or_figure",
+    "figure", "count", "percent", "money", "size", "duration", "plus_minus", "interval", "compared", "pair", "sure",
+    "word_or_figure",
 )  # fmt: skip
 """Functions of `wording` that format figures, which are aligned to the right."""
 _NUMBER = re.compile(r"(?:[≈<≥−-]? ?[\d.,]+(?:[ %×a-zA-Zµ]{0,4})?(?: ± (?:[\d.,e-]+|\?))?|—|)")
@@ -155,14 +155,6 @@ def plain_table(headings: Sequence[str], cells: Iterable[Sequence[object]]) -> T
 def ratio(part: float, whole: float) -> float | None:
     """Return the ratio of two numbers; None if `whole` is 0."""
     return part / whole if whole else None
-
-
-def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Return the items by key, both in order of appearance."""
-    groups: dict[K, list[T]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups
 
 
 def latest(records: Iterable[object], kind: type[T], *fields: str) -> list[T]:

@@ -19,11 +19,16 @@ Kind = Literal["pure", "compiled", "production", "peer"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-def _or_absent(write: Callable[[float], str]) -> Callable[[float | None], str]:
-    """Return `write`, made to return a dash for a missing value."""
+Spread = tuple[float | None, float | None, float | None]
+"""A figure and the ends of its 95 % interval."""
+
+
+def _or_absent(write: Callable[[float], str]) -> Callable[[float | Spread | None], str]:
+    """Return `write`, made to return a dash for a missing value, and to leave an interval out."""
 
     @wraps(write)
-    def written(value: float | None) -> str:
+    def written(value: float | Spread | None) -> str:
+        value = value[0] if isinstance(value, tuple) else value
         return ABSENT if value is None or math.isnan(value) else write(value)
 
     return written
@@ -39,9 +44,7 @@ def figure(value: float) -> str:
     exponent = math.floor(math.log10(abs(value)))
     value = round(value, 2 - exponent)
     exponent = math.floor(math.log10(abs(value)))
-    if exponent < -4:
-        return f"{value:.2e}"
-    return f"{value:,.{max(0, 2 - exponent)}f}"
+    return f"{value:.2e}" if exponent < -4 else f"{value:,.{max(0, 2 - exponent)}f}"
 
 
 @_or_absent
@@ -62,9 +65,8 @@ def percent(value: float) -> str:
 @_or_absent
 def money(value: float) -> str:
     """Format an amount in the user's currency: two decimals from 1 on, three significant digits below."""
-    if value == 0 or abs(value) >= 1:
-        return f"{value:,.2f}"
-    return f"{value:.{2 - math.floor(math.log10(abs(value)))}f}"
+    decimals = 2 if value == 0 or abs(value) >= 1 else 2 - math.floor(math.log10(abs(value)))
+    return f"{value:,.{decimals}f}"
 
 
 @_or_absent
@@ -85,10 +87,6 @@ def duration(value: float) -> str:
     return f"{figure(value / 1e-9)} ns" if value else "0 s"
 
 
-Spread = tuple[float | None, float | None, float | None]
-"""A figure and the ends of its 95 % interval."""
-
-
 def plus_minus(value: Spread) -> str:
     """Format a figure (value, low, high) and half the width of its 95 % interval: 3.55 ± 0.014, `± ?` without one."""
     middle, low, high = value
@@ -96,16 +94,6 @@ def plus_minus(value: Spread) -> str:
         return ABSENT
     half = "?" if low is None or high is None else f"{(high - low) / 2:.2g}"
     return f"{figure(middle)} ± {half}"
-
-
-def middle(value: Spread) -> str:
-    """Format a figure (value, low, high) without its interval."""
-    return figure(value[0])
-
-
-def percent_of(value: Spread) -> str:
-    """Format a share (value, low, high) in per cent, without its interval."""
-    return percent(value[0])
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -195,9 +183,3 @@ def kind_of(implementation: str) -> Kind:
     if implementation not in impls.default_names():
         return "peer"
     return "compiled" if implementation.startswith("compiled") else "pure"
-
-
-def counted(n: int, what: str) -> str:
-    """Format a number of things: `1 workload`, `2 vocabularies`, `3 ways`."""
-    plural = what[:-1] + "ies" if what.endswith("ry") else what + "s"
-    return f"{n:,} {what if n == 1 else plural}"

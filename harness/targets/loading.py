@@ -33,7 +33,10 @@ def load_named(name: str, model: Callable[[], Model] | None) -> object:
     """
     place, path = split_object(name)
     module = _module(name, place)
-    target = _attribute(name, module, path) if path else _only_tokenizer(name, module)
+    try:
+        target = attrgetter(path)(module) if path else _only_tokenizer(name, module)
+    except AttributeError:
+        raise NotLoadable(f"{name}: {module.__name__} has no {path}") from None
     if not isinstance(target, type) and _is_tokenizer(target):
         return target
     if not callable(target):
@@ -86,13 +89,6 @@ def _of_file(file: Path) -> ModuleType:
     return module
 
 
-def _attribute(name: str, module: ModuleType, path: str) -> Any:
-    try:
-        return attrgetter(path)(module)
-    except AttributeError:
-        raise NotLoadable(f"{name}: {module.__name__} has no {path}") from None
-
-
 def _only_tokenizer(name: str, module: ModuleType) -> Any:
     """Return the one class or instance with encode and decode that the module defines, or the module if it has both."""
     if callable(getattr(module, "encode", None)) and callable(getattr(module, "decode", None)):
@@ -136,9 +132,8 @@ def load_tokenizer(name: str, model: impls.Model) -> impls.Tokenizer:
     if spec.kind == "file":
         return impls.load(spec.words[0], impls.Model.load(Path(spec.words[1])))
     tokenizer = load_object(name, model)
-    if isinstance(tokenizer, impls.Tokenizer):
-        return tokenizer
-    return wrap(name, lambda model: tokenizer)(model)  # type: ignore[arg-type, return-value]
+    is_complete = isinstance(tokenizer, impls.Tokenizer)
+    return tokenizer if is_complete else wrap(name, lambda model: tokenizer)(model)  # type: ignore[arg-type, return-value]
 
 
 def load_object(name: str, model: impls.Model | None) -> object:

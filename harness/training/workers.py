@@ -24,10 +24,8 @@ def executors_of(workers: int | None, scheduler: str | None) -> Callable[[], Abs
         if not _ADDRESS.fullmatch(scheduler) or int(scheduler.rpartition(":")[2]) > _LAST_PORT:
             raise BPEError(f"--scheduler {scheduler}: invalid address; write tcp://HOST:PORT")
         return lambda: _dask(scheduler)
-    if workers is not None:
-        # Spawned, not forked: the process has threads.
-        return lambda: ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
-    return None
+    # Spawned, not forked: the process has threads.
+    return None if workers is None else lambda: ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from harness.measure.run import measure
 from harness.measure.stats import claim
 from harness.measure.summary import by_contestant, ratio, relative_times
 from harness.measure.workloads import PROFILES, Plan, load_workloads, select
+from harness.progress import Bar
 
 ORIGINALS = {"tiktoken": "impls.production.tiktoken:Tiktoken", "compiled": "impls.compiled.tokenizer:Compiled"}
 PLANTED = {"copy": 0, "5": 5, "10": 10}
@@ -72,7 +73,7 @@ def main() -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
         for number in range(given.runs):
             plan = Plan(profile=profile, implementations=(*ORIGINALS, *names), workloads=workloads, seed=number)
-            records = measure(plan, Path(folder) / f"run-{number}").measurements
+            records = measure(plan, Path(folder) / f"run-{number}", bar=Bar())
             relative = relative_times(records)
             by_name = {one.implementation: one for one in by_contestant(records) if not one.copy}
             print(f"run {number}: floor {relative.floor:.1%}")

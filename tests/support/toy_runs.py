@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from harness.measure.materials import Materials
+from harness.measure.references import References
 from harness.measure.run import run
+from harness.measure.texts import Corpora
 from harness.measure.workloads import Plan, Profile, Workload
 from harness.records import AnyRecord, Measurement, of_kind
 from impls import Model
@@ -55,13 +58,11 @@ def carry_out(
         n_written += 1
         records.extend(some)
 
-    with Materials(
-        load_model=lambda _: model(),
-        load_corpus=lambda *_: Documents(),
-        memory_limit_bytes=600_000_000,
-        encoders=references,
-        confirming=references,
-    ) as materials:
+    with Materials() as materials:
+        materials.limits = replace(materials.limits, memory_bytes=600_000_000)
+        materials.load_model = lambda _: model()
+        materials.corpora = Corpora(lambda *_: Documents())
+        materials.references = References(materials.model_file, references, references)
         try:
             run(plan, materials, write, done=done)
         except KeyboardInterrupt:

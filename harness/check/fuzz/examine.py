@@ -24,13 +24,7 @@ _TRIALS_OF_A_DEATH = 60
 """Trials when a side dies or hangs: fewer, since each restarts its process."""
 
 
-def examine(
-    a: SideProcess,
-    b: SideProcess,
-    case: DifferingText,
-    own: Model | None,
-    seconds: float,
-) -> DifferingText:
+def examine(a: SideProcess, b: SideProcess, case: DifferingText, own: Model | None, seconds: float) -> DifferingText:
     """Minimise the difference of `case`; `own` is the model if it may be minimised too, else None."""
     question, text = case.question, case.text
     deadly = any(isinstance(answer, Failed) and answer.outcome.ends_process for answer in case.answers)

@@ -12,8 +12,10 @@ import regex
 from harness.check.classes import Relation
 from harness.check.fuzz.questions import Answer, Question, ids_of
 from harness.generators.alphabets import is_newer
+from harness.printable import readable
 from harness.process.session import Failed
 from harness.records import Counterexample, Difference, Disagreement, Text
+from harness.report import wording
 from harness.unicode_versions import with_older
 from impls.core.model.model import Model
 from impls.formats.own import read, write
@@ -153,10 +155,7 @@ def describe_input(record: Disagreement) -> str:
 
 
 def _describe_answer(ids: list[int] | None, failure: str | None) -> str:
-    if failure is not None:
-        return failure[:60]
-    shown = " ".join(map(str, (ids or [])[:12]))
-    return f"{shown} …" if len(ids or []) > 12 else shown
+    return wording.ids(ids or []) if failure is None else failure[:60]
 
 
 def own_model(record: Disagreement) -> Model:
@@ -173,10 +172,7 @@ def describe_merges(record: Disagreement) -> str:
     several = [token for token in model.tokens if len(token or b"") > 1 and token not in results]
     if model.alphabet == "chars":
         several = [token for token in several if len((token or b"").decode()) > 1]
-    parts = [f"{_readable(model.tokens[left])}+{_readable(model.tokens[right])}" for left, right in model.merges]
-    parts += [f"[{_readable(token)}]" for token in several]
+    shown = [readable(token or b"") for token in model.tokens]
+    parts = [f"{shown[left]}+{shown[right]}" for left, right in model.merges]
+    parts += [f"[{readable(token or b'')}]" for token in several]
     return f"{model.merge_rule}: {' '.join(parts) or 'no merges'}"
-
-
-def _readable(token: bytes | None) -> str:
-    return (token or b"").decode("utf-8", "backslashreplace")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -74,7 +74,7 @@ def replay(records: Sequence[Disagreement], done: Callable[[Replayed], None] = l
 def _started(name: str, started: ExitStack) -> SideProcess | str:
     """Start a side, to be closed with `started`; return the reason instead if it cannot be started."""
     try:
-        return started.enter_context(SideProcess(name))
+        return started.enter_context(closing(SideProcess(name)))
     except (impls.BPEError, DataError) as error:
         return str(error)
 

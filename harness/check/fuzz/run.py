@@ -79,22 +79,19 @@ class FuzzResult:
     """One of each kind, in the order they were found."""
 
 
+@dataclass
 class FuzzRun:
     """A run in progress; `result` is valid at any moment."""
 
-    def __init__(
-        self,
-        plan: FuzzPlan,
-        report: Callable[[Disagreement], None] = lambda record: None,
-        progress: Callable[[FuzzResult], None] = lambda result: None,
-    ) -> None:
-        """Prepare the run; `report` will be called with each new kind of difference, `progress` after each batch."""
-        self.plan = plan
-        self.result = FuzzResult()
-        self._report, self._progress = report, progress
-        self._keys: set[tuple[object, ...]] = set()
-        self._sides: list[SideProcess] = []
-        self._models: dict[str, Model] = {}
+    plan: FuzzPlan
+    report: Callable[[Disagreement], None] = lambda record: None
+    """Called with each new kind of difference."""
+    progress: Callable[[FuzzResult], None] = lambda result: None
+    """Called after each batch."""
+    result: FuzzResult = field(default_factory=FuzzResult)
+    _keys: set[tuple[object, ...]] = field(default_factory=set)
+    _sides: list[SideProcess] = field(default_factory=list)
+    _models: dict[str, Model] = field(default_factory=dict)
 
     def run(self) -> FuzzResult:
         """Search until a limit of the plan is reached, or Ctrl-C. Raises `DataError`, `BPEError`."""
@@ -150,7 +147,7 @@ class FuzzRun:
                 if self._found_enough:
                     break
             self.result.seconds = time.monotonic() - began
-            self._progress(self.result)
+            self.progress(self.result)
 
     @property
     def _found_enough(self) -> bool:
@@ -228,8 +225,7 @@ class FuzzRun:
         seconds = inf if self.plan.seconds is None else SECONDS_TO_SHRINK
         own = self._own(case.question.model)
         try:
-            smallest = examine(self._sides[0], side, case, own, seconds)
-            self._keep(side, smallest, asking=True)
+            self._keep(side, examine(self._sides[0], side, case, own, seconds), asking=True)
         except KeyboardInterrupt:
             self._keep(side, case.with_model(own), asking=False)
             raise
@@ -242,8 +238,7 @@ class FuzzRun:
         def agree(text: str) -> bool:
             return asking and same(reference.ask_one(question, text), side.ask_one(question, text))
 
-        versions = reference.versions | side.versions
-        record = record_of(case, classify(case, kind, agree), kind, versions)
+        record = record_of(case, classify(case, kind, agree), kind, reference.versions | side.versions)
         if key_of(record) in self._keys:
             return
         if asking and case.repeatable and not case.failed:
@@ -251,7 +246,7 @@ class FuzzRun:
             record.stage = "decode" if is_decoding else stage_of(reference, side, question, loaded, case.text) or ""
         self._keys.add(key_of(record))
         self.result.findings.append(record)
-        self._report(record)
+        self.report(record)
 
     def _own(self, model: str | Model) -> Model | None:
         """Return a model to store: any but a published one, or one too large from a file; else None."""

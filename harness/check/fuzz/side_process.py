@@ -20,13 +20,12 @@ _SECONDS = 120.0
 
 
 class SideProcess:
-    """The process of one side of a run. Always `close` it, or use it in a `with` statement."""
+    """The process of one side of a run. Always `close` it."""
 
     def __init__(self, name: str) -> None:
         """Start the process. Raises `UnknownName`, or `DataError` if it cannot be started."""
         if (implementation := registered(name)) is not None and implementation not in impls.names():
-            known = [*impls.names(), "MODULE:OBJECT", "FILE", "cmd:COMMAND"]
-            raise impls.UnknownName("implementation", name, known)
+            raise impls.UnknownName("implementation", name, [*impls.names(), "MODULE:OBJECT", "FILE", "cmd:COMMAND"])
         self.name = name
         self._asked: list[Question] = []
         self._session = functions(environment={"PYTHONHASHSEED": "0"})
@@ -65,9 +64,3 @@ class SideProcess:
     def close(self) -> None:
         """End the process."""
         self._session.kill()
-
-    def __enter__(self) -> SideProcess:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

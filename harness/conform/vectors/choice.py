@@ -20,6 +20,7 @@ from harness.conform.vectors.rules import CACHE_KEYS, PLACED
 from harness.conform.vectors.steps import Kind, Mutant, Steps, right_steps
 from harness.conform.wording import expression, has_surrogate
 from harness.generators import texts as material
+from harness.printable import text_of
 from impls.core.errors import Unsupported
 from impls.core.model.model import Model
 
@@ -127,7 +128,7 @@ def _pool(tokenizer: impls.Tokenizer, right: Steps, more: Iterator[str]) -> Iter
     random, some = Random("vectors"), material.RandomIds(model)
     parts = [[i] for i in material.parts_of_characters(model.bytes_by_id())[:256]]
     for ids in [*parts, *(some.draw(random) for _ in range(_N_LISTS))]:
-        if material.text_of(data := tokenizer.decode_bytes(ids)) is None:
+        if text_of(data := tokenizer.decode_bytes(ids)) is None:
             yield Vector(data=data, allowed_special=[], ids=ids, decoded=tokenizer.decode(ids))
 
 
@@ -147,7 +148,7 @@ _LEADS = (*range(0x80, 0x800, 0x40), *range(0x800, 0xD800, 0x1000), *range(0x100
 
 
 def _texts(model: Model) -> Iterator[str]:
-    learned = [text for token in model.tokens if token and (text := material.text_of(token)) and len(text) > 1]
+    learned = [text for token in model.tokens if token and (text := text_of(token)) and len(text) > 1]
     odd = [text for text in learned if not (text.isascii() and text.isalnum())]
     for characters in PLACED.values():
         expression = regex.compile(characters)

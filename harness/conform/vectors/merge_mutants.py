@@ -8,7 +8,7 @@ from itertools import pairwise, product
 from string import ascii_lowercase
 
 from harness.conform.vectors.steps import Merge, Merged, merger
-from harness.generators.texts import text_of
+from harness.printable import text_of
 from impls.core.model.model import Model
 from impls.greedy import Greedy
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
+from harness.grouping import grouped
 from harness.measure.stats import Estimate, Interval, claim, difference
 from harness.measure.summary import by_workload, relative_times
 from harness.printable import printable
@@ -16,7 +17,7 @@ from harness.records import Measurement, of_kind
 from harness.report import wording
 from harness.report.history import by_machine
 from harness.report.run import Run
-from harness.report.table import Row, grouped
+from harness.report.table import Row
 from harness.report.tables import speed
 
 PREFERRED = ("encode/o200k_base/english", "encode/o200k_base/turkish")
@@ -28,6 +29,7 @@ def explorer(runs: Sequence[Run]) -> dict[str, Any]:
     groups = by_machine(runs)
     shown = [(run, workloads) for group in groups for run in group if (workloads := list(_workloads(run)))]
     main = max((run for run, _ in shown), key=_breadth, default=None)
+    timed = [] if main is None else [row["workload"] for row in main.speed_rows if row["median"] is not None]
     return {
         "machines": [group[0].machine_name for group in groups],
         "runs": [
@@ -42,20 +44,14 @@ def explorer(runs: Sequence[Run]) -> dict[str, Any]:
             for run, workloads in shown
         ],
         "kinds": {row["implementation"]: row["kind"] for run, _ in shown for row in run.speed_rows},
-        "main": None if main is None else main.folder.name,
-        "begin": None if main is None else first_workload(main),
+        "main": main.folder.name if main is not None and timed else None,
+        "begin": next((name for name in PREFERRED if name in timed), next(iter(timed), None)),
     }
 
 
 def _breadth(run: Run) -> tuple[int, str]:
     """Return how many implementations a run has timed, then its date."""
     return len({row["implementation"] for row in run.speed_rows if row["median"] is not None}), run.date
-
-
-def first_workload(run: Run) -> str:
-    """Return the name of the workload that is shown first."""
-    names = [row["workload"] for row in run.speed_rows if row["median"] is not None]
-    return next((name for name in PREFERRED if name in names), names[0] if names else "")
 
 
 def _workloads(run: Run) -> Iterator[dict[str, Any]]:
@@ -99,11 +95,7 @@ def _ratios(ranked: Sequence[Estimate], floor: float | None) -> list[list[str]]:
     ratios = [["1 1 1"] * len(ranked) for _ in ranked]
     for (i, first), (j, second) in combinations(enumerate(ranked), 2):
         ratio = difference(second, first).interval
+        inverse = Interval(1 / ratio.value, 1 / ratio.high, 1 / ratio.low)
         mark = "≈" if claim(ratio, floor) == "≈" else ""
-        ratios[j][i] = _written(ratio, mark)
-        ratios[i][j] = _written(Interval(1 / ratio.value, 1 / ratio.high, 1 / ratio.low), mark)
+        ratios[j][i], ratios[i][j] = (mark + " ".join(map(wording.figure, of)) for of in (ratio, inverse))
     return ratios
-
-
-def _written(ratio: Interval, mark: str) -> str:
-    return mark + " ".join(wording.figure(value) for value in (ratio.value, ratio.low, ratio.high))

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from harness.report import palette, wording
-from harness.report.history import by_machine, history_rows
+from harness.report.history import history_rows
 from harness.report.page.explorer import explorer
 from harness.report.page.templates import asset, render, script_json
 from harness.report.run import Run
-from harness.report.table import Table, table_of
+from harness.report.table import table_of
 from harness.report.tables import speed
 
 
@@ -20,7 +20,7 @@ def render_page(folders: Sequence[Path]) -> str:
     runs = [Run(folder.name if folder.is_absolute() else folder.as_posix(), folder) for folder in folders]
     runs.sort(key=lambda run: (run.date, run.folder.name), reverse=True)
     data = explorer(runs)
-    history = _history(runs)
+    changes = sorted(history_rows(runs), key=lambda row: (row["workload"], row["implementation"]))
     return render(
         "runs.html",
         asset("tables.js") + asset("page.js") + asset("explorer.js"),
@@ -30,7 +30,7 @@ def render_page(folders: Sequence[Path]) -> str:
         kinds=[(f"kind-{kind}", shape, kind) for kind, shape in zip(wording.KINDS, palette.SHAPES, strict=True)],
         view_data=script_json(data),
         runs=runs,
-        history=history if history.rows else None,
+        history=table_of("history", changes) if changes else None,
         noise=speed.claimed_where(),
         labels=" ".join(run.label for run in runs),
     )
@@ -43,9 +43,3 @@ def _begin(data: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     workload = next(workload for workload in run["workloads"] if workload["name"] == data["begin"])
     return {**workload, **{key: run[key] for key in ("label", "command", "claimed")}}
-
-
-def _history(runs: Sequence[Run]) -> Table:
-    several = [run for group in by_machine(runs) if len(group) > 1 for run in group]
-    rows = sorted(history_rows(several), key=lambda row: (row["workload"], row["implementation"]))
-    return table_of("history", rows)

@@ -10,7 +10,8 @@ figures of a workload are those of the last of them that has it, all else is the
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import zip_longest
 
 from harness.records import RecordError
 
@@ -43,26 +44,17 @@ class Block:
 
 def blocks(text: str) -> list[Block]:
     """Return the generated parts of `text` in order; raise `ReadmeError` for an unpaired or invalid marker."""
-    closed: list[Block] = []
-    open_: Block | None = None
-    for match in _MARKER.finditer(text):
-        line = text.count("\n", 0, match.start()) + 1
-        if open_ is not None and match["end"]:
-            closed.append(replace(open_, end=match.start()))
-            open_ = None
-        elif match["end"]:
-            raise ReadmeError(f"line {line}: <!-- /generated --> closes nothing")
-        elif open_ is not None:
-            break
-        else:
-            open_ = _opened(match, line)
-    if open_ is not None:
-        raise ReadmeError(f"line {open_.line}: generated:{open_.name} is not closed by <!-- /generated -->")
-    return closed
+    markers = list(_MARKER.finditer(text))
+    return [_block(*pair, text) for pair in zip_longest(markers[::2], markers[1::2])]
 
 
-def _opened(match: re.Match[str], line: int) -> Block:
-    name, *words = match["words"].split()
+def _block(opening: re.Match[str], closing: re.Match[str] | None, text: str) -> Block:
+    line = text.count("\n", 0, opening.start()) + 1
+    if opening["end"]:
+        raise ReadmeError(f"line {line}: <!-- /generated --> closes nothing")
+    name, *words = opening["words"].split()
+    if closing is None or not closing["end"]:
+        raise ReadmeError(f"line {line}: generated:{name} is not closed by <!-- /generated -->")
     pairs = dict(word.partition(":")[::2] for word in words)
     runs = tuple(filter(None, pairs.get("run", "").split(",")))
     if unknown := [word for word in pairs if word not in _WORDS]:
@@ -75,5 +67,5 @@ def _opened(match: re.Match[str], line: int) -> Block:
         re.compile(pairs.get("only", ""))
     except re.error as error:
         raise ReadmeError(f"line {line}: {error}") from None
-    start = match.end() + 1
-    return Block(name, line, start, start, runs, pairs.get("only", ""), pairs.get("columns", ""))
+    place = opening.end() + 1, closing.start()
+    return Block(name, line, *place, runs, pairs.get("only", ""), pairs.get("columns", ""))

@@ -79,9 +79,8 @@ def _rendered(text: str, root: Path) -> Iterator[tuple[Block, str, list[Image]]]
     """Yield each block with its content, from the line after its marker to the closing one, and its images."""
     known: dict[str, Run] = {}
     for block in blocks(text):
-        runs = [known.setdefault(name, Run(name, root / name)) for name in block.runs]
         try:
-            body, images = _content(block, runs)
+            body, images = _content(block, [known.setdefault(name, Run(name, root / name)) for name in block.runs])
         except ReadmeError as error:
             raise ReadmeError(f"line {block.line}: {error}") from None
         yield block, f"{body.strip()}\n", images

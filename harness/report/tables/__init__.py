@@ -43,8 +43,3 @@ def render_terminal(records: Sequence[object], *, width: int | None = None, name
     """Return the tables (only those of `names`, if given) as text; `width` is None outside a terminal."""
     chosen = (table for name, table in tables(records).items() if not names or name in names)
     return "\n".join(layout.render(table, "text", width=width) for table in chosen)
-
-
-def render_check(records: Sequence[object], width: int | None = None) -> str:
-    """Return the output of `check`: agreement, counterexamples, round trips."""
-    return render_terminal(records, width=width, names=("agreement", "counterexamples", "round-trip"))

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from msgspec.structs import asdict
 
+from harness.grouping import grouped
 from harness.outcome import Outcome
 from harness.records import Compression
-from harness.report.table import Row, Table, grouped, latest, ratio, table_of
+from harness.report.table import Row, Table, latest, ratio, table_of
 
 PARAGRAPH = "turkish-paragraph"
 HELD_OUT = "turkish/held-out"

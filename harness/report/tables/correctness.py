@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from harness.grouping import grouped
 from harness.outcome import Outcome
 from harness.records import Agreement, AgreementClass, Counterexample, Measurement, NotCompared, Verdict, of_kind
 from harness.report import wording
-from harness.report.table import Column, Row, Table, declared, grouped, latest, table_of
+from harness.report.table import Column, Row, Table, declared, latest, table_of
 from harness.targets.spec import PUBLISHED
 
 CLASS_MARK: dict[AgreementClass, str] = {
@@ -75,17 +76,13 @@ def pair_rows(records: Sequence[object]) -> list[Row]:
     return rows
 
 
-def implementations_in_order(records: Sequence[object]) -> list[str]:
-    """Return every implementation in the records, in the order of the check."""
-    pairs = (name for pair in agreements(records) for name in (pair.a, pair.b))
-    return list(dict.fromkeys([*(v.implementation for v in verdicts(records)), *pairs]))
-
-
 def matrix_table(records: Sequence[object]) -> Table:
     """Return a triangle for each model: every implementation, by number, against every one before it."""
     pairs = pair_rows(records)
-    names = implementations_in_order(records)
-    models = dict.fromkeys([*(row["model"] for row in pairs), *(v.model for v in verdicts(records))])
+    every = verdicts(records)
+    of_pairs = (name for pair in agreements(records) for name in (pair.a, pair.b))
+    names = list(dict.fromkeys([*(v.implementation for v in every), *of_pairs]))
+    models = dict.fromkeys([*(row["model"] for row in pairs), *(v.model for v in every)])
     many = len(names) > _MANY
     rows: list[Row] = []
     for model in models if len(names) > 1 else []:
@@ -99,7 +96,7 @@ def matrix_table(records: Sequence[object]) -> Table:
     columns += [Column(f"vs {name}", f"{number}", write) for number, name in enumerate(names[:-1], 1)]
     absent = [
         f"n/a: {v.implementation} on {v.model}: {v.status}: {wording.text(v.reason)}"
-        for v in verdicts(records)
+        for v in every
         if v.status in (Outcome.REFUSED, Outcome.MISSING) or (v.status != Outcome.RIGHT and v.check == "load")
     ]
     lines = [
@@ -179,7 +176,7 @@ def round_trip_rows(records: Iterable[object]) -> list[Row]:
     ]  # fmt: skip
 
 
-def failure_rows(records: Sequence[object]) -> list[Row]:
+def failures_table(records: Sequence[object]) -> Table:
     """Return everything that is not ok by its reason, with where it happened and its first counterexample."""
     failed = [case for case in _judged(records) if case[1] is not Outcome.RIGHT]
     rows: list[Row] = []
@@ -190,12 +187,6 @@ def failure_rows(records: Sequence[object]) -> list[Row]:
             | {"n_places": len(places), "where": ", ".join(places)}
             | _counterexample(next(filter(None, places.values()), None))
         )
-    return rows
-
-
-def failures_table(records: Sequence[object]) -> Table:
-    """Return everything that is not ok, with its reason; nothing is left out."""
-    rows = failure_rows(records)
     met = {row["status"] for row in rows}
     means = declared()["failures"]["meanings"]
     meanings = (f"{status}: {meaning}" for status, meaning in means.items() if status in met)

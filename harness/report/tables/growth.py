@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from harness.grouping import grouped
 from harness.measure.scaling import PASS_LIMIT_SECONDS, Curve, curves, size_of
 from harness.measure.summary import is_growth
 from harness.outcome import Outcome
 from harness.records import Measurement, of_kind
 from harness.report import wording
-from harness.report.table import Row, Table, grouped, table_of
+from harness.report.table import Row, Table, table_of
 
 
 def _rows(scaled: Iterable[Measurement]) -> list[Row]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from harness.grouping import grouped
 from harness.measure.comparison import ranking
 from harness.measure.workloads import GROWING
 from harness.outcome import Outcome
 from harness.records import Measurement, of_kind
 from harness.report import wording
-from harness.report.table import Row, Table, declared_columns, grouped, table_of
+from harness.report.table import Row, Table, declared_columns, table_of
 
 MEMORY = "memory_mb"
 
@@ -66,11 +67,9 @@ def _verdict(rows: dict[str, Row]) -> str:
 
 
 def _cell(key: str, row: Row | None) -> float | str | None:
-    if row is None:
+    if row is None or row["status"].did_not_run:
         return None
     if row["status"] is not Outcome.RIGHT:
-        return None if row["status"].did_not_run else wording.WORDS[row["status"]]
-    figure: float | None = row["median"]
-    if key == MEMORY:
-        figure = None if row["peak_memory_bytes"] is None else row["peak_memory_bytes"] / 1e6
-    return figure
+        return wording.WORDS[row["status"]]
+    figure: float | None = row["peak_memory_bytes"] if key == MEMORY else row["median"]
+    return figure and figure / (1e6 if key == MEMORY else 1)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import get_args
 
 from harness.measure.comparison import Ranked, ranking
 from harness.measure.stats import NOISE_MARGIN, Interval, claim
 from harness.measure.summary import CITABLE_FLOOR, SummaryRow, WorkloadSummary, summaries
+from harness.measure.workloads import GROWING, Task
 from harness.outcome import Outcome
 from harness.printable import printable
 from harness.records import Measurement, of_kind
 from harness.report import wording
 from harness.report.table import Row, Table, table_of
+from impls.core.errors import plural
 
-TASK_ORDER = ("encode", "encode-array", "encode-batch", "count", "decode", "append", "chat", "load", "train")
 _SHORT_CALL_BYTES = 200
 
 
@@ -31,8 +33,7 @@ def speed_rows(records: Sequence[object]) -> list[Row]:
 
 def _place(workload: WorkloadSummary) -> tuple[int, bool, str]:
     """Return the sort key of a workload: by task, new text first, then by name."""
-    place = TASK_ORDER.index(workload.task) if workload.task in TASK_ORDER else len(TASK_ORDER)
-    return place, workload.state != "new text", workload.name
+    return get_args(Task).index(workload.task), workload.state != "new text", workload.name
 
 
 def noise_floor(records: Iterable[object]) -> float | None:
@@ -41,26 +42,16 @@ def noise_floor(records: Iterable[object]) -> float | None:
     return max((floor for floor in floors if floor is not None), default=None)
 
 
-def unit_of(workload: WorkloadSummary, row: SummaryRow) -> str:
-    """Return the unit of the figures of a workload."""
-    if workload.task == "load":
-        return "ms"
-    if workload.task in ("append", "chat"):
-        return "µs per call"
-    if row.bytes_per_second is not None and row.seconds_per_call is not None:
-        n_bytes = row.bytes_per_second.value * row.seconds_per_call.value
-        return "µs per call" if n_bytes < _SHORT_CALL_BYTES else "MB/s"
-    return "MB/s"
-
-
-def _figure(workload: WorkloadSummary, row: SummaryRow) -> Interval | None:
-    """Return the figure of a row in its unit."""
+def _figure(task: str, row: SummaryRow) -> tuple[str, Interval | None]:
+    """Return the unit of a row's figure, and the figure."""
     rate, seconds = row.bytes_per_second, row.seconds_per_call
-    if rate is None or seconds is None:
-        return None
-    unit = unit_of(workload, row)
-    interval, factor = (rate, 1e-6) if unit == "MB/s" else (seconds, 1e3 if unit == "ms" else 1e6)
-    return Interval(*(value * factor for value in interval))
+    is_short = rate is not None and seconds is not None and rate.value * seconds.value < _SHORT_CALL_BYTES
+    unit, interval, factor = "MB/s", rate, 1e-6
+    if task == "load":
+        unit, interval, factor = "ms", seconds, 1e3
+    elif task in GROWING or is_short:
+        unit, interval, factor = "µs per call", seconds, 1e6
+    return unit, None if interval is None else Interval(*(value * factor for value in interval))
 
 
 def _row(workload: WorkloadSummary, row: SummaryRow) -> Row:
@@ -69,13 +60,14 @@ def _row(workload: WorkloadSummary, row: SummaryRow) -> Row:
 
     percentiles = (row.call_percentiles.get(share) for share in ("0.5", "0.99"))
     median, high = (None if seconds is None else seconds * 1e6 for seconds in percentiles)
+    unit, figure = _figure(workload.task, row)
     is_best = row.time_ratio is not None and row.time_ratio.value == 1
     return {
         "workload": workload.name, "task": workload.task, "state": workload.state, "model": workload.model,
         "corpus": workload.corpus, "threads": workload.threads, "implementation": row.implementation,
         "kind": wording.kind_of(row.implementation), "exact": row.exact, "ranked": row.time_ratio is not None,
-        "status": row.outcome, "reason": row.reason, "unit": unit_of(workload, row),
-        **_spread(_figure(workload, row), "median", "low", "high"),
+        "status": row.outcome, "reason": row.reason, "unit": unit,
+        **_spread(figure, "median", "low", "high"),
         **_spread(row.time_ratio, "times_best", "times_best_low", "times_best_high"),
         "claimed": None if is_best else is_slower(row.time_ratio), "claimed_from_above": is_slower(row.to_above),
         "floor": workload.floor, "citable": workload.citable, "clock": workload.clock, "lost": row.lost,
@@ -135,7 +127,7 @@ def ranking_table(records: Sequence[object], floor: float | None) -> Table:
     return table_of(
         "ranking",
         rows,
-        workloads=wording.counted(len(shared), "workload"),
+        workloads=plural(len(shared), "workload"),
         shared=workload_names(shared),
         alone="A single implementation has no place. " if alone else "",
         claimed=claimed_where(),

@@ -17,7 +17,7 @@ from harness.check.classes import relation
 from harness.outcome import Outcome
 from harness.records import Agreement, Counterexample, NotCompared, Text, Verdict
 from harness.report.headlines import headlines
-from harness.report.tables import render_check
+from harness.report.tables import render_terminal
 from harness.report.tables.correctness import pair_rows
 from harness.targets import PUBLISHED
 from impls import Model
@@ -183,10 +183,10 @@ def test_empty_documents_are_no_evidence(checked: Checked, monkeypatch: pytest.M
     assert [(verdict.check, verdict.n_texts) for verdict in result.verdicts] == [("load", 0)] * 2
     assert any(fault.startswith("priority on") and "there is no text" in fault for fault in result.faults)
     assert any(fault.startswith("priority and wordcount were not compared") for fault in result.faults)
-    assert "not checked" in render_check(result.verdicts)
+    assert "not checked" in render_terminal(result.verdicts)
     records = [*result.verdicts, *result.agreements, *result.not_compared]
-    assert "Not compared: priority and wordcount" in render_check(records)
-    assert "P =" not in render_check(records)
+    assert "Not compared: priority and wordcount" in render_terminal(records)
+    assert "P =" not in render_terminal(records)
     assert headlines(records)[0].figure == "0 of 1"
 
 

@@ -8,7 +8,6 @@ import pytest
 from records_by_hand import steady, timed
 
 from harness.commands.run import carry_out
-from harness.measure.run import RunResult
 from harness.measure.workloads import PROFILES, Plan
 from harness.records import Measurement
 
@@ -16,8 +15,7 @@ PLAN = Plan(profile=PROFILES["smoke"], implementations=("naive",), workloads=(),
 
 
 def faults_of(monkeypatch: pytest.MonkeyPatch, *records: Measurement) -> int:
-    outcome = RunResult(list(records), [])
-    monkeypatch.setattr("harness.measure.run.measure", lambda *_, **__: outcome)
+    monkeypatch.setattr("harness.measure.run.measure", lambda *_, **__: list(records))
     return carry_out(PLAN, Path("nowhere"), resume=False)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import msgspec
@@ -134,7 +134,7 @@ def test_a_side_that_dies_or_hangs_fails_on_the_text_that_ends_it_and_answers_th
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec, question = "fuzz_targets:DiesOrHangs", Question(str(model), ["a", "\x00a", "b"])
-    with side_process.SideProcess("priority") as reference, side_process.SideProcess(spec) as dying:
+    with closing(side_process.SideProcess("priority")) as reference, closing(side_process.SideProcess(spec)) as dying:
         one, died, other = dying.ask(question)
         assert [one, other] == reference.ask(Question(str(model), ["a", "b"]))
         assert died == Failed(Outcome.CRASH, "the process ended with exit status 3")

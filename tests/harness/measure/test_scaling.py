@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from harness.measure.materials import Materials
+from harness.measure.references import References
 from harness.measure.scaling import Scale, curves, measure_scaling, size_of
+from harness.measure.texts import Corpora
 from harness.outcome import Outcome
 from harness.records import Measurement, Pass
 from impls import Model
@@ -32,12 +34,10 @@ def scaled(name: str, done: Sequence[Measurement] = ()) -> list[Measurement]:
     """The records written."""
     model = Model(tokens=tuple(bytes([byte]) for byte in range(256)))
     written: list[Measurement] = []
-    with Materials(
-        load_model=lambda _: model,
-        load_corpus=lambda name, split: Generated(name),
-        encoders=("toy-bytes",),
-        confirming=("naive",),
-    ) as materials:
+    with Materials() as materials:
+        materials.load_model = lambda _: model
+        materials.corpora = Corpora(lambda name, split: Generated(name))
+        materials.references = References(materials.model_file, ("toy-bytes",), ("naive",))
         scale = Scale(implementations=(name,), model="toy", families=("letters",), sizes=SIZES, rounds=1)
         everything = measure_scaling(scale, materials, written.append, done=done)
         assert everything == [*done, *written]

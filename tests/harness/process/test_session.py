@@ -29,12 +29,12 @@ def session() -> Iterator[Session]:
 def test_a_process_keeps_what_it_loaded_until_it_dies_and_is_then_replaced(session: Session) -> None:
     import process_tasks
 
-    first = session.value(os.getpid)
+    first = session.call(os.getpid).result()
     assert session.call(os.getpid) == Answer(first)
     died = session.call(process_tasks.die_of, 2)
     assert died == Failed(Outcome.CRASH, "the process ended with exit status 7")
     assert not session.is_running
-    assert session.value(os.getpid) != first
+    assert session.call(os.getpid).result() != first
 
 
 def test_what_waits_for_a_processor_is_not_late(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,9 +70,9 @@ def test_what_a_function_raises_is_an_outcome_and_the_error_itself(session: Sess
         assert isinstance(failed, Failed)
         assert (failed.outcome, type(failed.raised)) == (outcome, type(error))
     with pytest.raises(Unsupported):
-        session.value(process_tasks.raise_this, Unsupported("nothing", "not this model"))
+        session.call(process_tasks.raise_this, Unsupported("nothing", "not this model")).result()
     with pytest.raises(FailedError, match="raised Unsendable: this: has two arguments"):
-        session.value(process_tasks.raise_what_cannot_be_sent)
+        session.call(process_tasks.raise_what_cannot_be_sent).result()
 
 
 def test_the_answers_of_a_program_must_be_of_the_shape_asked_for() -> None:

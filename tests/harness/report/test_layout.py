@@ -12,7 +12,7 @@ from records_by_hand import pair, steady, timed, trained, weighed
 from harness.outcome import Outcome
 from harness.records import AnyRecord
 from harness.report import layout
-from harness.report.tables import render_check, render_terminal, tables
+from harness.report.tables import render_terminal, tables
 
 LONG = "a reason that does not end, " * 8
 
@@ -33,7 +33,7 @@ def test_tables_fit_a_terminal_of_100_columns_and_are_whole_elsewhere() -> None:
     assert max(map(len, render_terminal(a_run(), width=100).splitlines())) <= 100
     names = [f"implementation{i}" for i in range(20)]
     many = [pair(a, b, 1234 if b == names[5] else 0) for i, a in enumerate(names) for b in names[:i]]
-    text = render_check(many, width=100)
+    text = render_terminal(many, width=100)
     assert max(map(len, text.splitlines())) <= 100
     assert "P≠" in text
     text = render_terminal(a_run())

@@ -11,7 +11,7 @@ from records_by_hand import cells_of, pair, rows_of, timed, trained, weighed
 from harness.outcome import Outcome
 from harness.records import AnyRecord, Counterexample, Measurement, Text, Verdict
 from harness.report.table import declared, table_of
-from harness.report.tables import correctness, render_check, render_terminal, tables
+from harness.report.tables import correctness, render_terminal, tables
 
 
 def test_compression_is_per_token_and_word_and_over_the_fewest_of_equal_slices() -> None:
@@ -72,7 +72,7 @@ def test_the_matrix_says_equal_differs_with_count_and_not_compared() -> None:
 
 
 def test_a_counterexample_shows_its_text_escaped_and_both_answers() -> None:
-    text = render_check([pair("a", "b", 1, counterexample=Counterexample(Text.of("a\x1b\ud800"), [1, 2], [3], "a"))])
+    text = render_terminal([pair("a", "b", 1, counterexample=Counterexample(Text.of("a\x1b\ud800"), [1, 2], [3], "a"))])
     assert r"'a\x1b\ud800'" in text
     assert "1 2" in text
     assert "\x1b" not in text

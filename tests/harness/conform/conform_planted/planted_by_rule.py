@@ -18,7 +18,7 @@ from planted_history import CHANGED_BY_CALLS, when
 from planted_wrapper import Full, Right, changed, model
 
 import impls
-from harness.generators.texts import text_of
+from harness.printable import text_of
 from impls.core.pattern.automaton import Automaton, compile_pattern
 
 # --- one character in one place --------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from harness.conform.vectors.mutants import mutants
 from harness.conform.vectors.rules import NORMALISING, WRITTEN
 from harness.conform.vectors.steps import KINDS, right_steps
 from harness.data import load_model
-from harness.generators.texts import text_of
+from harness.printable import text_of
 from impls.core.text.patterns import NAMED
 
 PAGE = Path(file.__file__).parents[1] / "VECTORS.md"
