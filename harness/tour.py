@@ -17,7 +17,7 @@ from harness.process.pool import Pool
 from harness.process.session import Failed
 from harness.records import Compression, RecordWriter, Trained
 
-TRAINER = "compiled"
+TRAINER, VOCAB_SIZE = "compiled", 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,7 @@ class Recipe:
     name: str
     corpora: tuple[str, ...]
     pattern: str
-    vocab_size: int = 10_000
     max_bytes: int | None = None
-
-    @property
-    def spec(self) -> impls.TrainingSpec:
-        """Return the training specification."""
-        return impls.TrainingSpec(vocab_size=self.vocab_size, pattern=self.pattern)
 
 
 RECIPES = (
@@ -46,8 +40,9 @@ def train_recipe(recipe: Recipe) -> Trained:
     """Train one vocabulary, save it under its name, and return the record of it (runs in a worker)."""
     corpora = (load_corpus(name, split="train", max_bytes=recipe.max_bytes) for name in recipe.corpora)
     texts = [text for corpus in corpora for text in corpus.documents()]
+    spec = impls.TrainingSpec(vocab_size=VOCAB_SIZE, pattern=recipe.pattern)
     start = time.perf_counter()
-    model = impls.get(TRAINER).train_model(texts, recipe.spec)
+    model = impls.get(TRAINER).train_model(texts, spec)
     seconds = time.perf_counter() - start
     model.save(trained_model_path(recipe.name))
     return Trained(
@@ -58,7 +53,7 @@ def train_recipe(recipe: Recipe) -> Trained:
         n_merges=len(model.merges),
         n_bytes=sum(len(text.encode("utf-8", "surrogatepass")) for text in texts),
         seconds=seconds,
-        ties=recipe.spec.ties,
+        ties=spec.ties,
     )
 
 

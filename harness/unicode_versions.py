@@ -6,8 +6,8 @@ stays whole, after a symbol it does not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable
+from itertools import takewhile
 
 import regex
 
@@ -45,27 +45,18 @@ def with_older(text: str) -> list[str]:
 
 def version(is_letter: Callable[[str], bool]) -> str | None:
     """Return the newest version up to which all these letters count as letters; None if there is none."""
-    newest: str | None = None
-    for name, letter in LETTERS.items():
-        if not is_letter(letter):
-            break
-        newest = name
-    return newest
+    known = list(takewhile(lambda name: is_letter(LETTERS[name]), LETTERS))
+    return known[-1] if known else None
 
 
-def versions(implementations: Iterable[str]) -> dict[str, str | None]:
-    """Return the Unicode version of each implementation's splitting engine (None if it cannot run), and `regex`'s."""
-    known: dict[str, str | None] = {"regex": version(lambda letter: bool(regex.match(r"\p{L}", letter)))}
-    contraction = 256
+def version_of(engine: str) -> str | None:
+    """Return the Unicode version of `regex`, or that an implementation splits by; None if it cannot run."""
+    if engine == "regex":
+        return version(lambda letter: bool(regex.match(r"\p{L}", letter)))
     tokens = (*(bytes([byte]) for byte in range(256)), b"'s")
     model = impls.Model(tokens=tokens, pattern=NAMED["cl100k"], merge_rule="concatenation")
-
-    def keeps_contraction(tokenizer: impls.Tokenizer, letter: str) -> bool:
-        return tokenizer.encode_ordinary(f"{letter}'s")[-1] == contraction
-
-    for name in implementations:
-        try:
-            known[name] = version(partial(keeps_contraction, impls.get(name)(model)))
-        except BaseException:  # an engine may panic
-            known[name] = None
-    return known
+    try:
+        tokenizer = impls.get(engine)(model)
+        return version(lambda letter: tokenizer.encode_ordinary(f"{letter}'s")[-1] == model.id_by_token[b"'s"])
+    except BaseException:  # an engine may panic
+        return None

@@ -42,9 +42,7 @@ def relation(a: str, b: str, *, sentencepiece: bool = False) -> Relation:
         if known is not None and not impls.get(known).exact:
             return Relation("expected to differ", f"{name} is not byte pair encoding in merge order")
     conditions = sorted({condition for name in (a, b) for condition in conditions_of(name, sentencepiece)})
-    if not conditions:
-        return Relation("provably equal", "")
-    return Relation("equal under conditions", "; ".join(conditions))
+    return Relation("equal under conditions" if conditions else "provably equal", "; ".join(conditions))
 
 
 def conditions_of(name: str, sentencepiece: bool = False) -> list[str]:

@@ -108,11 +108,9 @@ def _wrong(answer: Encoded, tokenizer: impls.Tokenizer, model: str) -> tuple[str
 def _spans(as_published: impls.Tokenizer, model: str, text: str) -> tuple[list[list[int]], list[list[int]]]:
     """Return the offsets of tokens by the file's library and by ours; both empty where one has none, or ids differ,
     which is another fault."""
+    readers = as_published, _tokenizer(_OF_OFFSETS, model)
     try:
-        both = [
-            tokenizer.encode_with_offsets(text, disallowed_special=())
-            for tokenizer in (as_published, _tokenizer(_OF_OFFSETS, model))
-        ]
+        both = [reader.encode_with_offsets(text, disallowed_special=()) for reader in readers]
     except impls.BPEError:
         return [], []
     (ids, theirs), (our_ids, ours) = both

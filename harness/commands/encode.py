@@ -42,6 +42,5 @@ class Encode(Verb):
             return
         rows = list(zip(ids, map(token_shown, tokens), strict=True))
         about = {"model": self.model, "implementation": self.implementation}
-        self.output(
-            about | {"ids": ids, "tokens": list(map(readable, tokens))}, lambda: options.table(rows, ["id", "token"])
-        )
+        document = about | {"ids": ids, "tokens": list(map(readable, tokens))}
+        self.output(document, lambda: options.table(rows, ["id", "token"]))

@@ -35,9 +35,7 @@ class Evaluate(Verb):
     parallel: bool = flag(
         "The corpora are translations of one text: `parallel`, files of equal line count, or a TSV file."
     )
-    flores: Path | None = option(
-        "Parallel text: FLORES-200 or FLORES+, the folder that holds dev and devtest.", type=options.FOLDER
-    )
+    flores: Path | None = option("The folder of FLORES-200 or FLORES+, with dev and devtest.", type=options.FOLDER)
     language: tuple[str, ...] = option(
         "Only this language of parallel text, or those matching a pattern ('*_Latn'); repeatable.",
         multiple=True,
@@ -50,9 +48,7 @@ class Evaluate(Verb):
         default="documents",
         advanced=True,
     )
-    price: tuple[str, ...] = option(
-        "Price of a million tokens of a vocabulary; repeatable.", multiple=True, metavar="[NAME=]AMOUNT"
-    )
+    price: tuple[str, ...] = option("Price of a million tokens; repeatable.", multiple=True, metavar="[NAME=]AMOUNT")
     morphology: tuple[str, ...] = options.morphology_option(
         "Instead compare token borders with morphs: built-in words or a TSV file; repeatable.", multiple=True
     )

@@ -153,9 +153,7 @@ as_csv = flag("One CSV table on standard output.", "--csv")
 as_latex = flag("One LaTeX table on standard output.", "--latex")
 resume = flag("Add to a folder that already holds records.")
 escaped = flag(r"TEXT is written with backslash escapes (\n, \u00e9, \U0001f600).")
-show = option(
-    "Show the first N learned tokens.", type=click.IntRange(min=0), default=0, metavar="N", default_shown=False
-)
+show = option("Show the first N learned tokens.", type=click.IntRange(min=0), default=0, metavar="N")
 
 
 @contextmanager

@@ -65,9 +65,7 @@ class Train(Verb):
         type=click.Choice(["paragraphs", "lines"]),
         default="paragraphs",
     )
-    field: str = option(
-        "Field of JSON lines, column of Parquet.", "--field", "--column", default="text", metavar="NAME"
-    )
+    field: str = option("Field of JSON lines or Parquet.", "--field", "--column", default="text", metavar="NAME")
     memory_limit: int | None = option(
         "Memory for counting; beyond it, files are used.  [default: half of what is free]",
         type=options.SIZE,
@@ -202,8 +200,7 @@ class Train(Verb):
         from harness.training.ends import spec_like
 
         counts = self._text.given_counts
-        chosen = {
-            field.name: getattr(self, field.name) for field in fields(impls.TrainingSpec) if hasattr(self, field.name)
-        }
+        names = [field.name for field in fields(impls.TrainingSpec)]
+        chosen = {name: getattr(self, name) for name in names if hasattr(self, name)}
         chosen["pattern"] = self.pattern or (counts[0].pattern if counts else "gpt2")
         return impls.TrainingSpec(**chosen) if begun is None else spec_like(begun, chosen, options.given(self))

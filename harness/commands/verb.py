@@ -41,18 +41,14 @@ class _Advanced(click.Option):
     """An option that `--help` only names and `--help-advanced` describes."""
 
 
-def option(help: str | None, *flags: str, default_shown: bool = True, advanced: bool = False, **settings: Any) -> Any:
+def option(help: str | None, *flags: str, advanced: bool = False, **settings: Any) -> Any:
     """Declare an option with the arguments of `click.Option`; without flags the flag is its name.
 
     An `advanced` one is described by `--help-advanced`.
     """
     kind = _Advanced if advanced else click.Option
-    shows_default = default_shown and "default" in settings
-    return Declared(
-        lambda name: kind(
-            [*(flags or [f"--{name.replace('_', '-')}"]), name], help=help, show_default=shows_default, **settings
-        )
-    )
+    settings |= {"help": help, "show_default": "default" in settings}
+    return Declared(lambda name: kind([*(flags or [f"--{name.replace('_', '-')}"]), name], **settings))
 
 
 def flag(help: str, *flags: str, **settings: Any) -> Any:

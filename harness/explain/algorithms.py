@@ -6,7 +6,7 @@ compare their result with the implementation's ids and report any difference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -204,9 +204,4 @@ def _compatible(rules: Rules, left: int, right: int) -> bool:
     return merged([*rules.spelling(left), *rules.spelling(right)], rules.merge)[0] == [left, right]
 
 
-_FUNCTIONS: dict[Algorithm, Callable[[Derived], None]] = {
-    "leftmost": _leftmost,
-    "replay": _replay,
-    "backtracking": _backtracking,
-    "greedy": _greedy,
-}
+_FUNCTIONS = {"leftmost": _leftmost, "replay": _replay, "backtracking": _backtracking, "greedy": _greedy}

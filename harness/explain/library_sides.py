@@ -22,9 +22,8 @@ def tiktoken_side(encoding: Any, name: str, allow_special: bool) -> Side:
     special: dict[str, int] = dict(encoding._special_tokens)
     by_id = {i: token for token, i in encoding._mergeable_ranks.items()}
     tokens = tuple(map(by_id.get, range(max(by_id, default=-1) + 1)))
-    model = _unless_refused(
-        partial(Model, tokens=tokens, pattern=(str(encoding._pat_str),), merge_rule="concatenation")
-    )
+    make = partial(Model, tokens=tokens, pattern=(str(encoding._pat_str),), merge_rule="concatenation")
+    model = _unless_refused(make)
     return Side(
         name=name,
         encode=partial(encoding.encode, allowed_special="all" if allow_special else set(), disallowed_special=()),

@@ -70,9 +70,7 @@ class _Automaton:
         takes = [(place, source) for place, (operation, source, _) in enumerate(code) if operation == TAKE]
         self._begin = closures[0]
         self._anywhere = sum(1 << place for place, _ in takes) | self._match
-        self._after = [
-            [(1 << place, closures[place + 1]) for place, source in takes if inside[source]] for inside in member
-        ]
+        self._after = [[(1 << at, closures[at + 1]) for at, source in takes if inside[source]] for inside in member]
         """Character class -> the instructions that consume it, each with those reached afterwards."""
 
     def finds(self, text: str) -> bool:

@@ -32,9 +32,7 @@ def slow_ones(seconds: Mapping[Contestant, float]) -> set[Contestant]:
     Copies measure the floor.
     """
     least, copied = min(seconds.values(), default=0.0), {name for name, copy in seconds if copy}
-    return {
-        contestant for contestant, needed in seconds.items() if needed > SLOW * least and contestant.name not in copied
-    }
+    return {each for each, needed in seconds.items() if needed > SLOW * least and each.name not in copied}
 
 
 class OpeningRun:

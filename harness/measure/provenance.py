@@ -132,16 +132,14 @@ def versions(packages: Iterable[str]) -> dict[str, str | None]:
 
 
 def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
-    """Return the Unicode version each implementation splits by, probed in separate processes; None if unknown."""
-    from harness.unicode_versions import versions
+    """Return the Unicode version of `regex` and each implementation, probed in separate processes; None if unknown."""
+    from harness.unicode_versions import version_of
 
-    probed = [(), *((name,) for name in implementations)]
-    versions_by_name: dict[str, str | None] = {}
+    engines = ["regex", *implementations]
     with Pool() as pool:
-        answers = pool.run(versions, [(names,) for names in probed], seconds=PROBE_SECONDS)
-    for names, answer in zip(probed, answers, strict=True):
-        versions_by_name |= dict.fromkeys(names) if isinstance(answer, Failed) else answer
-    return versions_by_name
+        answers = pool.run(version_of, [(engine,) for engine in engines], seconds=PROBE_SECONDS)
+    probed = zip(engines, answers, strict=True)
+    return {engine: None if isinstance(answer, Failed) else answer for engine, answer in probed}
 
 
 def suite() -> dict[str, Any]:
@@ -159,9 +157,8 @@ def suite() -> dict[str, Any]:
 
 def _git(root: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(
-            ["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=10, check=True
-        )
+        command = ["git", "-C", str(root), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()

@@ -18,10 +18,9 @@ import msgspec
 from harness.measure import cautions, provenance
 from harness.measure.workloads import Plan, short_corpus, short_name
 from harness.records import RecordError, RecordWriter, read_machine, write_atomically, write_machine
-from harness.records.schema import Record
 from impls import Model
 
-Compared = TypeVar("Compared", bound=Record)
+Named = TypeVar("Named", bound=msgspec.Struct)
 PLAN_FILE = "plan.json"
 PROTOCOL = 4
 """Number of the protocol in METHODOLOGY; raised when earlier and later figures are no longer comparable."""
@@ -82,8 +81,8 @@ def recording(
         yield Recording(writer.write, facts)
 
 
-def named_shortly(record: Compared) -> Compared:
-    """Return a record with the names of model and corpus in place of their paths."""
+def named_shortly(record: Named) -> Named:
+    """Return a record or workload with the names of model and corpus in place of their paths."""
     short = {"model": short_name, "corpus": short_corpus}
     fields = {key: write(getattr(record, key)) for key, write in short.items() if hasattr(record, key)}
     return msgspec.structs.replace(record, **fields)
@@ -99,11 +98,7 @@ def digests(models: Mapping[str, Model], corpora: Mapping[tuple[str, str | None]
 
 def keep_plan(folder: Path, plan: Plan, *, has_records: bool) -> None:
     """Write the plan beside its records, without paths; raise `RecordError` rather than mix two plans in one folder."""
-    workloads = tuple(
-        msgspec.structs.replace(workload, model=short_name(workload.model), corpus=short_corpus(workload.corpus))
-        for workload in plan.workloads
-    )
-    publishable = msgspec.structs.replace(plan, workloads=workloads)
+    publishable = msgspec.structs.replace(plan, workloads=tuple(map(named_shortly, plan.workloads)))
     content = msgspec.json.format(msgspec.json.encode(publishable), indent=2) + b"\n"
     path = folder / PLAN_FILE
     if has_records and path.exists() and path.read_bytes() != content:

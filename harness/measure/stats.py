@@ -55,11 +55,8 @@ class Estimate(NamedTuple):
         """Return the time or ratio with its 95 % interval."""
         factor, value = widening(self.n_openings), self.value
         low, high = (float(end) for end in np.percentile(self.draws, [2.5, 97.5]))
-        return Interval(
-            math.exp(value),
-            math.exp(value - max(0.0, value - low) * factor),
-            math.exp(value + max(0.0, high - value) * factor),
-        )
+        below, above = max(0.0, value - low) * factor, max(0.0, high - value) * factor
+        return Interval(math.exp(value), math.exp(value - below), math.exp(value + above))
 
 
 def student_t_975(degrees_of_freedom: int) -> float:
@@ -115,9 +112,8 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
 def mean(estimates: Sequence[Estimate]) -> Estimate:
     """Return the logarithm of the geometric mean."""
     draws = np.mean([estimate.draws for estimate in estimates], axis=0)
-    return Estimate(
-        float(np.mean([estimate.value for estimate in estimates])), draws, min(e.n_openings for e in estimates)
-    )
+    value = float(np.mean([estimate.value for estimate in estimates]))
+    return Estimate(value, draws, min(estimate.n_openings for estimate in estimates))
 
 
 def claim(interval: Interval, floor: float | None) -> Claim:

@@ -111,9 +111,8 @@ class Passes(NamedTuple):
     def estimate(self, value: Callable[[Pass], float]) -> Estimate:
         """Return the logarithm of a value of its passes; those that lost the processor count only without others."""
         kept = any(not timed.lost for timed in self.timed)
-        return estimate(
-            [[math.log(value(timed)) for timed in of.passes if not (kept and timed.lost)] for of in self.records]
-        )
+        chosen = ([timed for timed in of.passes if not (kept and timed.lost)] for of in self.records)
+        return estimate([[math.log(value(timed)) for timed in some] for some in chosen])
 
 
 def by_contestant(records: Sequence[Measurement]) -> list[Passes]:

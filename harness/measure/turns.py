@@ -150,9 +150,8 @@ class Attempt:
         text, model = worker.FIRST_TEXT, self.workload.model
         ids, reference = self._materials.references.ids(model, [text.encode()], confirm=True)
         rows = None if ids is None else [unpacked(ids[0])]
-        judgement = judge(
-            [Encoded(text, opened.first_ids)], rows, self._materials.models[model], exact=self.record.exact
-        )
+        answers = [Encoded(text, opened.first_ids)]
+        judgement = judge(answers, rows, self._materials.models[model], exact=self.record.exact)
         if judgement.outcome is not Outcome.RIGHT:
             self.fail(judgement)
             return
@@ -247,10 +246,8 @@ class Attempt:
         judgement = judge(encoded, reference, model, exact=exact)
         if judgement.outcome is Outcome.MISMATCH:
             wrong = encoded[judgement.number]
-            name, model_name = self.process.contestant.name, self.workload.model
-            self.record.counterexample = of_mismatch(
-                self._materials, name, model_name, wrong, judgement, texts.reference
-            )
+            names = self.process.contestant.name, self.workload.model
+            self.record.counterexample = of_mismatch(self._materials, *names, wrong, judgement, texts.reference)
         _ensure_right(judgement, texts.reference)
         return sum(map(len, answers)) // 4
 

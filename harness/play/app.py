@@ -124,17 +124,14 @@ class Playground:
         asked = await _read(request, StepsRequest, MAX_STEPPED_BYTES)
         source = self.store.source(asked.model)
         sources = [(name, source) for name in SHOWN]
-        arguments = asked.text, asked.piece
-        return _json_bytes(
-            await self.workers.call(("steps", asked.model), sources, tasks.steps, *arguments, seconds=4 * self._seconds)
-        )
+        arguments = sources, tasks.steps, asked.text, asked.piece
+        return _json_bytes(await self.workers.call(("steps", asked.model), *arguments, seconds=4 * self._seconds))
 
     async def upload(self, request: Request) -> Response:
         """Hold a model file in memory, after a worker has read it successfully."""
         content = await body_of(request, "application/octet-stream", MAX_UPLOAD_BYTES)
-        format, size, notes = await self.workers.call(
-            "read", (), tasks.describe_file, content, seconds=4 * self._seconds
-        )
+        reading = self.workers.call("read", (), tasks.describe_file, content, seconds=4 * self._seconds)
+        format, size, notes = await reading
         held = self.store.hold("file", request.query_params.get("label", ""), content)
         return _json(ModelAnswer(held.name, held.label, format, size, notes))
 
@@ -158,9 +155,8 @@ class Playground:
         asked = await _read(request, TrainRequest, MAX_TEXT_BYTES)
         await asyncio.to_thread(resolve, asked.pattern)
         spec = impls.TrainingSpec(vocab_size=asked.vocab_size, pattern=asked.pattern, ties=asked.ties)
-        merges, content, size = await self.workers.call(
-            "train", (), tasks.train, asked.text, spec, seconds=TRAINING_SECONDS
-        )
+        training = self.workers.call("train", (), tasks.train, asked.text, spec, seconds=TRAINING_SECONDS)
+        merges, content, size = await training
         held = self.store.hold("trained", f"trained here, {size:,} ids", content)
         return _json(TrainAnswer(merges, ModelAnswer(held.name, held.label, "bpebench", size, [])))
 

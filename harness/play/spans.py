@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
@@ -77,12 +78,10 @@ class Tokens:
 
     def _trace(self, allowed: SpecialSet) -> None:
         """Find the borders in a text that the model rewrites; leave none if the ids do not spell it."""
-        try:
-            ids, spans = self.tokenizer.encode_with_offsets(
-                self.text, unit="byte", allowed_special=allowed, disallowed_special=()
-            )
-        except BPEError:
-            ids = None
+        ids: list[int] | None = None
+        encode = self.tokenizer.encode_with_offsets
+        with suppress(BPEError):
+            ids, spans = encode(self.text, unit="byte", allowed_special=allowed, disallowed_special=())
         if ids != self.ids.tolist():
             spans = np.zeros((0, 2), np.int64)
             self.note = "the tokens do not spell the text, so their places in it are unknown"

@@ -79,9 +79,7 @@ def _cut(cells: list[list[str]], table: Table, width: int) -> list[list[str]]:
         too_wide = sum(wide) + 2 * (len(wide) - 1) - width
         if too_wide > 0:
             wide[i] = max(_LEAST_ELASTIC, len(headings[i]), wide[i] - too_wide)
-    return [
-        [cell if len(cell) <= wide[i] else cell[: wide[i] - 1] + "…" for i, cell in enumerate(row)] for row in cells
-    ]
+    return [[c if len(c) <= n else c[: n - 1] + "…" for c, n in zip(row, wide, strict=True)] for row in cells]
 
 
 def _markdown(table: Table, note: str, width: int | None) -> str:

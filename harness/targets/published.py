@@ -166,8 +166,4 @@ def _by_tiktoken(path: Path, name: str, model: impls.Model) -> _Library:
     return _Library(encode, library.decode)
 
 
-_READERS: dict[str, Callable[[Path, str, impls.Model], _Library]] = {
-    "tokenizers": _by_tokenizers,
-    "sentencepiece": _by_sentencepiece,
-    "tiktoken": _by_tiktoken,
-}
+_READERS = {"tokenizers": _by_tokenizers, "sentencepiece": _by_sentencepiece, "tiktoken": _by_tiktoken}

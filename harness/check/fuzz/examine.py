@@ -73,10 +73,8 @@ def examine(a: SideProcess, b: SideProcess, case: DifferingText, own: Model | No
 
 def stage_of(a: SideProcess, b: SideProcess, question: Question, model: Model, text: str) -> Stage | None:
     """Return the first stage that differs on `text`, asked as in `question`; None if unknown."""
-    sides = [
-        side_of(_process_tokenizer(side, question, model), side.name, allow_special=question.allow_special)
-        for side in (a, b)
-    ]
+    special = question.allow_special
+    sides = [side_of(_process_tokenizer(of, question, model), of.name, allow_special=special) for of in (a, b)]
     try:
         return explain(sides[0], sides[1], text).stage
     except Exception:  # the difference is reported whether it can be explained or not

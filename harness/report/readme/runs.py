@@ -11,6 +11,7 @@ from harness.report import layout, wording
 from harness.report.headlines import Headline
 from harness.report.run import Run
 from harness.report.table import Table
+from impls.core.errors import plural
 
 README = "README.md"
 RESULTS = "results"
@@ -77,11 +78,9 @@ def machine_line(run: Run) -> str:
 def _entry(run: Run) -> str:
     measured = [m for m in of_kind(run.records, Measurement) if m.copy == 0]
     workloads, names = {m.workload for m in measured}, {m.implementation for m in measured}
-    what = f"{wording.counted(len(workloads), 'workload')} × {wording.counted(len(names), 'implementation')}"
-    sentences = [f"**[{run.folder.name}]({run.folder.name}/{README})** ({run.where}): {what}."]
-    sentences += [f"{layout.escaped_markdown(headline.text)}." for headline in run.headlines[:1]]
-    lines = textwrap.wrap(
-        " ".join(sentences), WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False
-    )
+    what = f"{plural(len(workloads), 'workload')} × {plural(len(names), 'implementation')}"
+    parts = [f"**[{run.folder.name}]({run.folder.name}/{README})** ({run.where}): {what}."]
+    parts += [f"{layout.escaped_markdown(headline.text)}." for headline in run.headlines[:1]]
+    lines = textwrap.wrap(" ".join(parts), WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False)
     command = run.machine.get("command")
     return "\n".join([*lines, *([f"  `{wording.text(command)}`"] if command else [])])

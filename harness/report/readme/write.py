@@ -90,9 +90,8 @@ def _content(block: Block, runs: Sequence[Run]) -> tuple[str, list[Image]]:
     """Return a block as Markdown, and its images; raise `ReadmeError` for a marker that cannot be followed."""
     run = runs[0]
     if block.name == _CHART and run.chart is not None:
-        return _picture(run.label, run.chart), [
-            (_image_path(run.label, scheme), run.chart, scheme) for scheme in palette.SCHEMES
-        ]
+        images = [(_image_path(run.label, scheme), run.chart, scheme) for scheme in palette.SCHEMES]
+        return _picture(run.label, run.chart), images
     return headline_list(_headlines(block, run)) if block.name == "headlines" else _table(block, runs), []
 
 
@@ -134,9 +133,7 @@ def _table(block: Block, runs: Sequence[Run]) -> str:
             raise ReadmeError(f"{block.name!r} has no column {unknown[0]!r}; it has: {', '.join(by_key)}")
         table = replace(table, columns=tuple(by_key[key] for key in block.columns.split(",")))
     shown = [(runs[0], str(row.get("workload"))) for row in table.rows]
-    shown += [
-        (run_of.get(column.key, runs[0]), column.workload) for column in table.columns if column.key != overview.MEMORY
-    ]
+    shown += [(run_of.get(c.key, runs[0]), c.workload) for c in table.columns if c.key != overview.MEMORY]
     noisy = {name: floor for run, name in shown if (floor := run.uncitable.get(name))}
     if noisy:
         refused = ", ".join(f"{name} (floor {percent(floor)})" for name, floor in noisy.items())

@@ -11,11 +11,7 @@ from harness.report import wording
 from harness.report.table import Column, Row, Table, declared, latest, table_of
 from harness.targets.spec import PUBLISHED
 
-CLASS_MARK: dict[AgreementClass, str] = {
-    "provably equal": "P",
-    "equal under conditions": "C",
-    "expected to differ": "D",
-}
+_MARK: dict[AgreementClass, str] = {"provably equal": "P", "equal under conditions": "C", "expected to differ": "D"}
 NOT_COMPARED = "not compared"
 NOT_CHECKED = "not checked"
 """Status of an implementation that loads but was given no text."""
@@ -99,13 +95,8 @@ def matrix_table(records: Sequence[object]) -> Table:
         for v in every
         if v.status in (Outcome.REFUSED, Outcome.MISSING) or (v.status != Outcome.RIGHT and v.check == "load")
     ]
-    lines = [
-        *(
-            f"Not compared: {pair.a} and {pair.b} on {pair.model}, {pair.corpus}: {pair.reason}."
-            for pair in not_compared(records)
-        ),
-        *dict.fromkeys(absent),
-    ]
+    lines = [f"Not compared: {n.a} and {n.b} on {n.model}, {n.corpus}: {n.reason}." for n in not_compared(records)]
+    lines += dict.fromkeys(absent)
     return table_of(
         "agreement",
         rows,
@@ -120,7 +111,7 @@ def matrix_table(records: Sequence[object]) -> Table:
 def _cell(row: Row) -> str:
     if row["status"] == NOT_COMPARED:
         return "n/a"
-    mark = CLASS_MARK[row["class"]]
+    mark = _MARK[row["class"]]
     return f"{mark} =" if row["status"] == "equal" else f"{mark} ≠{wording.count(row['n_differing_texts'])}"
 
 
@@ -147,24 +138,20 @@ def counterexample_rows(records: Sequence[object]) -> list[Row]:
         for record, names, label in cases
         if record.counterexample is not None
     ]
-    same = grouped(
-        rows,
-        lambda row: (
-            row["model"], row["class"], row["text_base64"], frozenset((str(row["expected"]), str(row["got"]))),
-        ),
-    )  # fmt: skip
-    return [some[0] | {"n_cases": len(some)} for some in same.values()]
+
+    def key(row: Row) -> tuple[object, ...]:
+        return row["model"], row["class"], row["text_base64"], frozenset((str(row["expected"]), str(row["got"])))
+
+    return [some[0] | {"n_cases": len(some)} for some in grouped(rows, key).values()]
 
 
 def round_trip_rows(records: Iterable[object]) -> list[Row]:
     """Return one row for each implementation and outcome of the round trip, over all models and corpora."""
-    together = grouped(
-        verdicts(records),
-        lambda v: (
-            v.implementation, NOT_CHECKED if v.status is Outcome.RIGHT and not v.n_texts else v.status, v.reason,
-            v.round_trip,
-        ),
-    )  # fmt: skip
+
+    def key(v: Verdict) -> tuple[str, str, str, str]:
+        status = NOT_CHECKED if v.status is Outcome.RIGHT and not v.n_texts else v.status
+        return v.implementation, status, v.reason, v.round_trip
+
     return [
         {
             "implementation": implementation, "status": status, "n_corpora": len({v.corpus for v in some}),
@@ -172,7 +159,7 @@ def round_trip_rows(records: Iterable[object]) -> list[Row]:
             "n_models": len({v.model for v in some}), "models": ", ".join(dict.fromkeys(v.model for v in some)),
             "reason": reason, "round_trip": round_trip,
         }
-        for (implementation, status, reason, round_trip), some in together.items()
+        for (implementation, status, reason, round_trip), some in grouped(verdicts(records), key).items()
     ]  # fmt: skip
 
 

@@ -33,10 +33,11 @@ def overview_table(records: Sequence[object], speed_rows: Sequence[Row]) -> Tabl
     place = {ranked.name: i for i, ranked in enumerate(ranking(of_kind(records, Measurement))[0])}
     order = sorted(by_name, key=lambda name: (place.get(name, len(place)), -_n_timed(by_name[name]), name))
     timed = [name for name in order if _n_timed(by_name[name])]
-    untimed = grouped(
-        (name for name in order if name not in timed),
-        lambda name: Counter(row["status"] for row in by_name[name].values()).most_common(1)[0][0],
-    )
+
+    def outcome(name: str) -> Outcome:
+        return Counter[Outcome](row["status"] for row in by_name[name].values()).most_common(1)[0][0]
+
+    untimed = grouped((name for name in order if name not in timed), outcome)
     return table_of(
         "overview",
         [
