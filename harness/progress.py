@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.util import find_spec
 from typing import Literal
 
@@ -61,14 +61,10 @@ class _Lines(Bar):
         print(printable(line), file=sys.stderr, flush=True)
 
 
-@contextmanager
-def progress(title: str, total: float | None = None, unit: Unit = "") -> Iterator[Bar]:
+def progress(title: str, total: float | None = None, unit: Unit = "") -> AbstractContextManager[Bar]:
     """Show a bar titled `title` over `total` steps (None: not known yet) on standard error."""
-    if sys.stderr.isatty() and find_spec("rich") is not None:
-        with _rich_bar(title, total, unit) as bar:
-            yield bar
-    else:
-        yield _Lines(title, total, unit)
+    is_terminal = sys.stderr.isatty() and find_spec("rich") is not None
+    return _rich_bar(title, total, unit) if is_terminal else nullcontext(_Lines(title, total, unit))
 
 
 @contextmanager

@@ -50,7 +50,7 @@ class Fuzz(Verb):
     seconds: float | None = option(
         f"Seconds to search.  [default: {_DEFAULT_SECONDS:.0f}]", "--time", type=options.SECONDS
     )
-    n_texts: int | None = option("Texts to try, however long that takes.", "--texts", type=options.POSITIVE)
+    n_texts: int | None = option("Texts to try; without --time as long as it takes.", "--texts", type=options.POSITIVE)
     seed: int = option("Seed of the texts.", default=0)
     stop_after: int = option("Stop after this many kinds of difference.", type=options.POSITIVE, default=10)
     corpora: tuple[str, ...] = options.corpora

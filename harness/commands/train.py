@@ -152,7 +152,13 @@ class Train(Verb):
 
     def _read(self, text: TrainingText, pattern: tuple[str, ...]) -> list[str] | PieceCounts:
         """Return the training input: texts, or the counts of their pieces."""
-        is_counted = bool(self.counts) or self._is_counted(text)
+        from harness.data.corpora import is_named
+
+        # Files are counted instead of held in memory if that is possible, their order does not matter, and they are
+        # read once.
+        is_read_once = self.ties != "first" and self.max_bytes is None and self.superword_from is None
+        is_large = "-" not in text.corpora and not all(map(is_named, text.corpora))
+        is_counted = bool(self.counts) or (self.implementation == "compiled" and is_read_once and is_large)
         for name in () if is_counted else ("workers", "scheduler"):
             problem = f"--{name} is for files that are counted, by `compiled`; this training reads the text as a whole"
             options.ensure(not getattr(self, name), problem)
@@ -188,12 +194,6 @@ class Train(Verb):
             options.ensure(self.max_bytes is None, "--max-bytes does not go with --counts")
         is_alone = self.superword_from is None and "superword_pattern" in options.given(self)
         options.ensure(not is_alone, "--superword-pattern goes with --superword-from")
-
-    def _is_counted(self, text: TrainingText) -> bool:
-        """Return whether files are counted instead of held in memory: if the implementation supports that, their order
-        does not matter and they are read once."""
-        is_read_once = self.ties != "first" and self.max_bytes is None and self.superword_from is None
-        return self.implementation == "compiled" and is_read_once and "-" not in text.corpora and not text.is_all_named
 
     def _spec(self, begun: impls.Model | None) -> impls.TrainingSpec:
         """Return the specification set by the options; the others come from the counts or from `begun`."""

@@ -11,7 +11,6 @@ not decode to (a lossy vocabulary, or one that changes letters) is left out and 
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from collections.abc import Sequence
 from itertools import accumulate, pairwise, product
 from pathlib import Path
@@ -21,6 +20,7 @@ import numpy as np
 
 from harness.data import DataError, datasets_folder, load_model
 from harness.evaluate.intervals import Figure, by_group, ratio
+from harness.evaluate.parallel_files import plain_lines
 from harness.measure.token_use import encode_each, fastest
 from impls import Tokenizer
 
@@ -62,12 +62,8 @@ def read_gold(name: str) -> list[Word]:
     if not file.is_file():
         raise DataError(f"{name}: there is no such file; built in: {', '.join(gold_files())}")
     words: dict[str, Word] = {}
-    for number, content in enumerate(file.read_bytes().removeprefix(BOM_UTF8).splitlines(), 1):
+    for number, line in enumerate(plain_lines(file), 1):
         where = f"{file}: line {number}"
-        try:
-            line = content.decode()
-        except UnicodeDecodeError:
-            raise DataError(f"{where} is not UTF-8; convert it to UTF-8 first") from None
         if line.startswith("#") or not line.strip():
             continue
         cells = line.split("\t")

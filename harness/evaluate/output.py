@@ -39,15 +39,12 @@ def _corpus_table(rows: Sequence[EvaluationRow]) -> Table:
     first = rows[0]
     language = "" if first.language is None else f" ({printable(first.language)})"
     n_documents, n_bytes = first.counts["n_documents"] or 0, first.counts["n_bytes"] or 0
-    shown = {key for row in rows for key, figure in row.figures.items() if figure.value is not None}
-    hidden = {"fertility", "continued_word_share"} - shown | ({"cost"} if all(r.cost is None for r in rows) else set())
     return table_of(
         "evaluation",
         [_table_row(row) for row in rows],
-        without=hidden,
         what=f"{printable(first.corpus)}{language}: {plural(n_documents, 'document')}, {n_bytes:,} bytes",
         finding="".join(f"\n{line}." for line in _compared(rows)),
-        cost="" if "cost" in hidden else " Cost in the currency of the price.",
+        cost="" if all(row.cost is None for row in rows) else " Cost in the currency of the price.",
         lossy=" A lossy vocabulary is not ranked: it keeps less of the text." if rows[-1].rank is None else "",
     )
 

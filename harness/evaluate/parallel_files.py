@@ -90,13 +90,14 @@ def of_tsv(file: Path, chosen: Sequence[str] = ()) -> list[CountedText]:
 
 def lines(file: Path) -> Iterator[str]:
     """Yield the lines of a file without their ends, or the texts of JSON lines or Parquet; raise if one is empty."""
-    for number, text in enumerate(TextFile(file).texts() if file.suffix in _TABLES else _plain_lines(file), 1):
+    for number, text in enumerate(TextFile(file).texts() if file.suffix in _TABLES else plain_lines(file), 1):
         if not text.strip():
             raise DataError(f"{file}: line {number} is empty; parallel files have a text in every line")
         yield text
 
 
-def _plain_lines(file: Path) -> Iterator[str]:
+def plain_lines(file: Path) -> Iterator[str]:
+    """Yield the lines of a text file without their ends, and without a byte order mark; raise for what is not UTF-8."""
     with file.open("rb") as source:
         for number, line in enumerate(source, 1):
             try:

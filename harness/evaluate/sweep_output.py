@@ -33,13 +33,11 @@ def about(plan: SweepPlan, result: SweepResult) -> dict[str, Any]:
 
 def table(plan: SweepPlan, result: SweepResult) -> Table:
     """Return the table of sizes."""
-    shown = {"text_share": len(plan.shares) > 1, "relative_tokens": bool(plan.models)}
-    shown["cost_per_megabyte"] = plan.price is not None
     texts = (f"{printable(r.held_out)}: {plural(r.n_documents, 'document')}, {r.n_bytes:,} bytes" for r in result.rows)
     return table_of(
         "sweep",
         [asdict(row) | {"vocabulary": _label(row)} for row in result.rows],
-        without=[key for key, is_shown in shown.items() if not is_shown],
+        without=() if len(plan.shares) > 1 else ("text_share",),
         what=next(texts, ""),
         first="".join(map(printable, plan.models[:1])),
     )

@@ -10,12 +10,11 @@ import numpy as np
 
 from harness.measure.stats import Claim, Estimate, Interval, claim, difference, mean
 from harness.measure.summary import Passes, by_contestant, by_workload, relative_times
+from harness.measure.workloads import ALONE
 from harness.outcome import Outcome
 from harness.records import Measurement
 from impls import BPEError
 
-NOT_RANKED_TASKS = ("train", "load")
-"""Tasks that do not show how fast a tokenizer encodes and decodes."""
 _MACHINE_FACTS = {
     "cpu": "processor", "cpu_generation": "generation of the processor", "architecture": "architecture",
     "cores": "cores", "physical_cores": "cores", "usable_cores": "usable cores", "caches_bytes": "caches",
@@ -151,7 +150,7 @@ def ranking(records: Iterable[Measurement]) -> tuple[list[Ranked], list[str]]:
     Training, loading, text read again and measurements of growth are left out, and so are implementations timed on
     fewer than three quarters of the other workloads: they would leave the rest too little in common.
     """
-    groups = by_workload(r for r in records if r.task not in NOT_RANKED_TASKS and r.state != "again")
+    groups = by_workload(r for r in records if r.task not in ALONE and r.state != "again")
     times: dict[str, dict[str, Estimate]] = {}
     for workload, of in groups.items():
         for name, log in relative_times(of).times.items():

@@ -60,11 +60,9 @@ def measure(plan: Plan, folder: Path, *, resume: bool = False, command: str = ""
 def contestants(plan: Plan) -> list[Contestant]:
     """Return the contestants: every implementation, and the copies of two."""
     names = plan.implementations
-    copied: Iterable[str] = ()
-    if plan.profile.copies:
-        present = [name for name in COPIED if name in names]
-        copied = dict.fromkeys((*present, names[0], names[-1])) if len(present) < len(COPIED) else present
-    return [Contestant(name, 0) for name in names] + [Contestant(name, 1) for name in list(copied)[: len(COPIED)]]
+    copied = dict.fromkeys((*(name for name in COPIED if name in names), names[0], names[-1]))
+    n_copied = len(COPIED) if plan.profile.copies else 0
+    return [Contestant(name, 0) for name in names] + [Contestant(name, 1) for name in list(copied)[:n_copied]]
 
 
 def run(

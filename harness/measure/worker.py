@@ -15,6 +15,7 @@ import random
 import resource
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from time import perf_counter, process_time
@@ -85,7 +86,7 @@ def open_implementation(
     from harness.targets import is_target, load_tokenizer
 
     placement.pin_to(opening_cores or cores)
-    factory = (lambda model: load_tokenizer(name, model)) if is_target(name) else get(name)
+    factory: Callable[[Model], Tokenizer] = partial(load_tokenizer, name) if is_target(name) else get(name)
     start, cpu = perf_counter(), process_time()
     model = Model.load(Path(model_file)) if model_file else None
     read_seconds = perf_counter() - start, process_time() - cpu

@@ -27,7 +27,8 @@ the process has just read, shown beside the others but never ranked. Else no tex
 ENCODING: tuple[Task, ...] = ("encode", "encode-array", "encode-batch")
 GROWING: tuple[Task, ...] = ("append", "chat")
 """Tasks whose text grows at its end, step by step."""
-_ALONE: tuple[Task, ...] = ("load", "train")
+ALONE: tuple[Task, ...] = ("load", "train")
+"""Tasks that a process does once, and that do not show how fast a tokenizer encodes and decodes."""
 _PERCENTILES_UP_TO = 8192
 _Positive = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -73,7 +74,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def is_once(self) -> bool:
         """Return whether a process makes a single pass."""
-        return self.task in _ALONE or self.state == "cold"
+        return self.task in ALONE or self.state == "cold"
 
     def lead_calls(self, n_calls: int) -> int:
         """Return how many calls precede a pass of `n_calls`, untimed.

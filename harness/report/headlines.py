@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from harness.measure.comparison import ranking
 from harness.measure.summary import summaries
+from harness.measure.workloads import ENCODING
 from harness.printable import printable
 from harness.records import Measurement, of_kind
 from harness.report import layout
@@ -18,8 +19,6 @@ from impls.core.errors import plural
 
 WIDTH = 100
 _YARDSTICK = "tiktoken"
-_ENCODING = ("encode", "encode-array", "encode-batch")
-"""Tasks that the headline on speed is about."""
 
 
 class Headline(NamedTuple):
@@ -36,15 +35,11 @@ def headlines(records: Sequence[object]) -> list[Headline]:
     return [*_speed(records, speed.noise_floor(records)), *_agreement(records), *_turkish(records)]
 
 
-def _cited(records: Sequence[object], tasks: Collection[str]) -> list[Measurement]:
-    """Return the measurements of these tasks on new text, without workloads that are too noisy to cite."""
-    measured = [m for m in of_kind(records, Measurement) if m.task in tasks and m.state == "new text"]
-    noisy = {workload.name for workload in summaries(measured) if workload.is_noisy}
-    return [m for m in measured if m.workload not in noisy]
-
-
 def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]:
-    cited = _cited(records, _ENCODING)
+    """Yield the headline on encoding new text, without workloads that are too noisy to cite."""
+    measured = [m for m in of_kind(records, Measurement) if m.task in ENCODING and m.state == "new text"]
+    noisy = {workload.name for workload in summaries(measured) if workload.is_noisy}
+    cited = [m for m in measured if m.workload not in noisy]
     leading = [ranked.name for ranked in ranking(cited)[0][:1]]
     # What the others did not do, or not right, does not count between these two.
     both = [measured for measured in cited if measured.implementation in (*leading, _YARDSTICK)]

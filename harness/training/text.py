@@ -40,11 +40,6 @@ class TrainingText:
         """Return the counts of the files. Raises `DataError` for a file without pieces."""
         return [_not_empty(str(path), load_counts(path)) for path in dict.fromkeys(self.count_files)]
 
-    @property
-    def is_all_named(self) -> bool:
-        """Return whether no file of the user's is read."""
-        return "-" not in self.corpora and all(map(is_named, self.corpora))
-
     def counts(
         self, pattern: tuple[str, ...], memory_limit: int | None, executors: Executors | None = None
     ) -> PieceCounts:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
@@ -55,20 +54,15 @@ class CounterexampleFile:
 
 
 def replay(records: Sequence[Disagreement], done: Callable[[Replayed], None] = lambda replayed: None) -> list[Replayed]:
-    """Replay every record; `done` is called with each result. Each pair of sides is started once."""
-    results: dict[int, Replayed] = {}
-
-    def pair(i: int) -> tuple[str, str]:
-        return records[i].a, records[i].b
-
-    in_order = sorted(range(len(records)), key=lambda i: (*pair(i), records[i].model, i))
-    for names, numbers in groupby(in_order, key=pair):
-        with ExitStack() as started:
-            sides = [_started(name, started) for name in names]
-            for i in numbers:
-                results[i] = _again(records[i], sides)
-                done(results[i])
-    return [results[i] for i in range(len(records))]
+    """Replay every record; `done` is called with each result. Each side is started once."""
+    replayed: list[Replayed] = []
+    with ExitStack() as started:
+        names = dict.fromkeys(name for record in records for name in (record.a, record.b))
+        sides = {name: _started(name, started) for name in names}
+        for record in records:
+            replayed.append(_again(record, [sides[record.a], sides[record.b]]))
+            done(replayed[-1])
+    return replayed
 
 
 def _started(name: str, started: ExitStack) -> SideProcess | str:
