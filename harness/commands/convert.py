@@ -40,7 +40,7 @@ class Convert(Verb):
         save(model, self.target, self.format)
         document = {"source": self.source, "target": str(self.target), "format": self.format, "lost": lost}
         n_lost = f", {plural(len(lost), 'loss', 'losses')}" if lost else ""
-        self.output(document, printable(f"{self.target}: {self.format}, {model.n_tokens} tokens{n_lost}"))
+        self.output(document, printable(f"{self.target}: {self.format}, {model.n_tokens:,} tokens{n_lost}"))
         return False
 
     def _model(self) -> Model:

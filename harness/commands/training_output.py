@@ -66,7 +66,8 @@ def learned(document: Mapping[str, Any], model: Model) -> str:
     """Return the document of `train` as text: first tokens, sizes, why training ended."""
     shown: list[str] = []
     if first := document["first_tokens"]:
-        shown += [options.table([list(row.values()) for row in first], ["id", "token", "count"]), ""]
+        rows = [[t["id"], t["token"], t["count"] and f"{t['count']:,}"] for t in first]
+        shown += [options.table(rows, ["id", "token", "count"]), ""]
     kept = f", {document['n_kept_merges']:,} of them kept" if document["extended"] else ""
     n_ids = f"{document['n_merges']:,} merges{kept}, {model.vocab_size:,} ids"
     shown.append(f"{n_ids}, learned in {document['seconds']:.2f} s from {size(document['n_bytes'])}")

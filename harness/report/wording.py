@@ -88,10 +88,13 @@ def duration(value: float) -> str:
 
 
 def plus_minus(value: Spread) -> str:
-    """Format a figure (value, low, high) and half the width of its 95 % interval: 3.55 ± 0.014, `± ?` without one."""
+    """Format a figure (value, low, high) and half the width of its 95 % interval: 3.55 ± 0.014, `± ?` without one; a
+    figure without error, as the ratio of a text to itself, alone."""
     middle, low, high = value
     if middle is None:
         return ABSENT
+    if low is not None and low == high:
+        return figure(middle)
     half = "?" if low is None or high is None else f"{(high - low) / 2:.2g}"
     return f"{figure(middle)} ± {half}"
 
