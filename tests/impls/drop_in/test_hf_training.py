@@ -127,6 +127,7 @@ REFUSED: dict[str, tuple[Callable[[Any], None], Callable[[], Any], type[Exceptio
     "short words": (by_words, options_of(max_token_length=5), Unsupported, "BpeTrainer.max_token_length"),
     "few bytes": (by_bytes, options_of(), Unsupported, r"initial_alphabet: a model over bytes has all 256"),
     "other trainers": (by_words, trainers.WordPieceTrainer, Unsupported, "WordPieceTrainer"),
+    "a trainer of its own tokenizers": (by_words, trainers.ParityBpeTrainer, TypeError, "not ParityBpeTrainer"),
     "others": (by_words, lambda: 3, TypeError, "trainer must be a BpeTrainer"),
     "too small": (by_words, options_of(vocab_size=1), InvalidSpec, "vocab_size"),
     "added tokens": (lambda t: t.add_tokens(["zz"]), options_of(), Unsupported, "add_tokens: add 'zz' after training"),
