@@ -23,7 +23,7 @@ Not provided; each raises an error that names it:
 * What the library itself does only with its own classes, where it raises the error: a `ParityBpeTrainer` trains its own
   `Tokenizer`, and `special_tokens` of a trainer are its own `AddedToken`. A part is no instance of its classes:
   `isinstance(tokenizer.model, models.BPE)` is False.
-* The `async_` calls and `Encoding.words`, for which there is another way. `not_provided.py` lists every name, and
+* The `async_` calls and `Encoding.words`, for which there is another way. `not_provided.toml` lists every name, and
   README.md beside this folder what each class provides.
 
 Different on purpose: `repr` is short, and errors have their own wording. Where the library panics (a stride that

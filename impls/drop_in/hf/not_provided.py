@@ -2,42 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import Never
 
 from impls.core.errors import BPEError
 
-_CUSTOM = "parts are those that a tokenizer.json can hold, not Python code"
-_INSTEAD = {
-    "module": {
-        "use the library's own, which are accepted here": "decoders models normalizers pre_tokenizers processors "
-        "trainers Regex",
-        _CUSTOM: "NormalizedString PreTokenizedString Token OffsetReferential OffsetType SplitDelimiterBehavior",
-        "build it as Tokenizer(models.BPE()) and set its parts": "ByteLevelBPETokenizer CharBPETokenizer "
-        "SentencePieceBPETokenizer implementations",
-        "this is byte pair encoding only": "BertWordPieceTokenizer SentencePieceUnigramTokenizer",
-        "it is a type alias of the library": "EncodeInput InputSequence PreTokenizedEncodeInput "
-        "PreTokenizedInputSequence Offsets TextEncodeInput TextInputSequence",
-    },
-    "Tokenizer": {
-        f"await asyncio.to_thread(tokenizer.{name}, …)": f"async_{name}"
-        for name in ("encode", "encode_batch", "encode_batch_fast", "decode_batch")
-    },
-    "Encoding": {"word_ids is the same": "words"},
-    "BPE": {
-        "tokenizer.encode encodes": "tokenize",
-        "tokenizer.token_to_id is the same": "token_to_id",
-        "tokenizer.id_to_token is the same": "id_to_token",
-        "bpebench.train trains": "get_trainer",
-        "tokenizer.save writes a tokenizer.json": "save",
-        "bpebench.load_model reads the folder of vocab.json and merges.txt": "from_file read_file",
-    },
-    "Normalizer": {"normalize_str takes and returns a str": "normalize", _CUSTOM: "custom"},
-    "PreTokenizer": {"pre_tokenize_str takes a str and returns its pieces": "pre_tokenize", _CUSTOM: "custom"},
-    "Decoder": {_CUSTOM: "custom"},
-}
+_LISTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 NOT_PROVIDED = {
-    kind: {name: instead for instead, names in given.items() for name in names.split()}
-    for kind, given in _INSTEAD.items()
+    kind: {name: instead for instead, names in given.items() for name in names} for kind, given in _LISTED.items()
 }
 """Class -> name -> what to do instead."""
 
