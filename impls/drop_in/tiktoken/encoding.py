@@ -31,6 +31,7 @@ from impls.core.text.text import repair_surrogates, special_matcher
 from impls.drop_in.tiktoken import arguments, unstable
 from impls.drop_in.tiktoken.decoding import DecodingEncoding
 from impls.formats.files import token_table
+from impls.operations.pieces import last_piece_start
 
 if TYPE_CHECKING:
     import numpy as np
@@ -188,9 +189,11 @@ class Encoding(DecodingEncoding):
         """
         allowed = self._checked(text, allowed_special, disallowed_special, repaired=False)
         end = max((end for _, end in self._special_spans(text, allowed)), default=0)
-        stable, rest = unstable.stable_and_unstable(self.tokenizer, text[end:])
+        ids = self.tokenizer.encode_ordinary(text[end:])
+        start = last_piece_start(self.tokenizer.model, text[end:], ids)
+        rest = self.tokenizer.decode_bytes(ids[start:])
         completions = unstable.completions(self.tokenizer, self._sorted_tokens, rest)
-        return self._encode_allowing(text[:end], allowed) + stable, list(map(list, sorted(completions)))
+        return self._encode_allowing(text[:end], allowed) + ids[:start], list(map(list, sorted(completions)))
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Return the id of a token or special token; raise `UnknownToken`, a KeyError, for anything else."""

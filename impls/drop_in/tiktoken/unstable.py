@@ -21,7 +21,6 @@ from impls.core.model import Model
 from impls.core.model.merging import merged
 from impls.core.text.normalization import WHITE_SPACE
 from impls.interface import Tokenizer
-from impls.operations.pieces import last_piece_start
 
 MAX_BYTES = 100_000_000
 """How many bytes are encoded to find the completions of one text."""
@@ -36,13 +35,6 @@ class TooManyCompletions(BPEError, ValueError):
             f"encode_with_unstable: the last {n_unstable:,} bytes of the text may change, in {n_ways:,} ways: "
             f"{n_bytes:,} bytes to encode, where at most {MAX_BYTES:,} are; give a text whose last piece is shorter"
         )
-
-
-def stable_and_unstable(tokenizer: Tokenizer, text: str) -> tuple[list[int], bytes]:
-    """Return the stable ids of a text without special tokens, and the bytes after them."""
-    ids = tokenizer.encode_ordinary(text)
-    start = last_piece_start(tokenizer.model, text, ids)
-    return ids[:start], tokenizer.decode_bytes(ids[start:])
 
 
 def completions(tokenizer: Tokenizer, tokens: Sequence[bytes], unstable: bytes) -> set[tuple[int, ...]]:
