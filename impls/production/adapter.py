@@ -131,10 +131,8 @@ class Adapter(Tokenizer):
 
     def _decoded(self, decode: Callable[[list[int]], T], ids: list[int]) -> T | None:
         """Return what the library makes of `ids`; None if it does not know all of them."""
-        if self._calls.skips_unknown and not self._are_tokens(ids):
-            return None
         try:
-            return decode(ids)
+            return None if self._calls.skips_unknown and not self._are_tokens(ids) else decode(ids)
         except BaseException as error:
             if not isinstance(error, Exception) and not is_panic(error):
                 raise
