@@ -15,7 +15,7 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from load import run
+from load import new_cache, run
 
 _MODELS = ["r50k_base", "p50k_base", "cl100k_base", "o200k_base", "llama3", "qwen", "qwen3.6", "deepseek", "tekken"]
 _MODELS += ["mistral-v1", "mistral-v3"]
@@ -61,17 +61,12 @@ def _written(model: str, folder: Path) -> str:
 
 
 def _compared(path: str, n_processes: int) -> str:
-    kernels = (
-        Path(run("from impls.core.cache import cache_folder\nprint(cache_folder())", {}).strip()) / "compiled/kernels"
-    )
     runs: dict[str, list[list[float]]] = {}
     for _ in range(n_processes):
         for name, load in _LOADS.items():
-            with tempfile.TemporaryDirectory() as cache:
-                (Path(cache) / "compiled").mkdir()
-                (Path(cache) / "compiled/kernels").symlink_to(kernels)
+            with new_cache("compiled/kernels") as environment:
                 for when in ("first",) if name == "tokenizers" else ("first", "later"):
-                    timed = run(_TIMED.format(load=load), {"BPEBENCH_CACHE": cache}, path)
+                    timed = run(_TIMED.format(load=load), environment, path)
                     runs.setdefault(f"{name} {when}", []).append(json.loads(timed))
     medians = {name: [statistics.median(column) for column in zip(*rows, strict=True)] for name, rows in runs.items()}
     seconds, megabytes = medians["tokenizers first"]
