@@ -80,13 +80,14 @@ def read_tiktoken_ranks(content: bytes) -> dict[bytes, int]:
         if not fields:
             continue
         if len(fields) != 2:
-            raise InvalidModel(f"line {number}: a token in base64, a space and a rank are expected, not {_short(line)}")
+            expected = "a token in base64, a space and a rank are expected"
+            raise InvalidModel(f"{_place(number, ranks)}: {expected}, not {_short(line)}")
         if fields[0] == _NO_BYTES:
             continue
         try:
             token = binascii.a2b_base64(fields[0], strict_mode=True)
         except binascii.Error as error:
-            raise InvalidModel(f"line {number}: {_short(fields[0])} is not base64 ({error})") from None
+            raise InvalidModel(f"{_place(number, ranks)}: {_short(fields[0])} is not base64 ({error})") from None
         if not token:
             raise InvalidModel(f"line {number}: the token is empty; remove the line")
         if not fields[1].isdigit() or len(fields[1]) > 10:
@@ -99,6 +100,11 @@ def read_tiktoken_ranks(content: bytes) -> dict[bytes, int]:
         ranks[token] = rank
         line_of[rank] = number
     return ranks
+
+
+def _place(number: int, ranks: Mapping[bytes, int]) -> str:
+    """Return the place of an error; a file of no other format is read as ranks, and fails at its first line."""
+    return f"line {number}" if ranks else f"not a vocabulary of a known format; as a rank file: line {number}"
 
 
 def write_tiktoken_ranks(ranks: Mapping[bytes, int]) -> bytes:

@@ -23,6 +23,7 @@ def test_two_that_differ_end_with_1_and_show_both_derivations(bpebench: Any, mod
     assert ended.status == 1
     for shown in (
         "differ first in: merges (at character 0)", "» step 1", "a + b, rank 0  →  a ab", "longest: aa  →  aa b",
+        f"model (-m)      {model_file}",
     ):  # fmt: skip
         assert shown in ended.out
 
