@@ -37,7 +37,7 @@ class Report(Verb):
     implementations: tuple[str, ...] = options.implementations
     exclude: str | None = options.exclude
     workload: str | None = option("Only workloads whose name matches.", "-w", "--workload", metavar="REGEX")
-    format: Format = option(None, type=click.Choice(_FORMATS), default="text")
+    format: Format = option("Of the tables.", type=click.Choice(_FORMATS), default="text")
     html: Path | None = option("Write one offline page of all RUNs here.", type=options.FILE)
     readme: bool = flag("Regenerate the README's generated parts and all runs' pages.")
     check: bool = flag("Exit with 1 when one of these is stale.")

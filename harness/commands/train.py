@@ -39,14 +39,14 @@ class Train(Verb):
     )
     counts: tuple[Path, ...] = option("File written by `--count-only`; repeatable.", type=options.FILE, multiple=True)
     count_only: bool = flag("Only count the pieces, for --counts.")
-    vocab_size: int = option("Base + merges + specials, as 8k.", type=options.SIZE, default=10_000, metavar="SIZE")
+    vocab_size: int = option("Number of ids, such as 8k.", type=options.SIZE, default=10_000, metavar="SIZE")
     implementation: str = options.one_implementation("Implementation that trains.", "compiled")
     name: str | None = option("Save it under this name for the other verbs (-m NAME).", metavar="NAME")
     out: Path | None = options.out_option("Write the model file here.", options.FILE)
     pattern: str | None = option(
         "A name of `list patterns`, or a regular expression.  [default: gpt2, or that of the counts]"
     )
-    alphabet: str = option(None, type=click.Choice(["bytes", "chars"]), default="bytes", advanced=True)
+    alphabet: str = option("Base symbols.", type=click.Choice(["bytes", "chars"]), default="bytes", advanced=True)
     ties: str = option(
         "Which of equally frequent pairs is merged.",
         type=click.Choice(["smallest", "first", "largest", "shortest"]),
@@ -58,8 +58,8 @@ class Train(Verb):
     special_tokens: tuple[str, ...] = option(
         "Special token; repeatable.", "--special", multiple=True, type=options.TEXT
     )
-    end_of_word: str | None = option("e.g. </w>, as subword-nmt (alphabet chars).", type=options.TEXT, advanced=True)
-    unknown: str | None = option("e.g. <unk>, for characters outside the alphabet.", type=options.TEXT, advanced=True)
+    end_of_word: str | None = option("Such as </w> in subword-nmt (alphabet chars).", type=options.TEXT, advanced=True)
+    unknown: str | None = option("Such as <unk> for characters outside the alphabet.", type=options.TEXT, advanced=True)
     documents: Literal["paragraphs", "lines"] = option(
         "What counts as one document of a text file; no piece spans two.",
         type=click.Choice(["paragraphs", "lines"]),
