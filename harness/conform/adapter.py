@@ -12,7 +12,7 @@ from time import process_time
 from typing import Any
 
 import impls
-from harness.conform.digests import DIGEST, Digests, digests, held, in_a_child, in_time
+from harness.conform.digests import DIGEST, Digests, Methods, digests, held, in_a_child, in_time
 from harness.conform.values import faults_of_values, from_threads
 from harness.failures import message_of, status_of
 from harness.targets.spec import NotLoadable
@@ -36,7 +36,8 @@ _METHODS = (
 )
 """Operations that call the method of the same name."""
 _ALTERNATIVE_NAMES = {"token_bytes": "decode_single_token_bytes"}
-_OF_EVERY_OBJECT = ("timed_encode", "timed_decode", "python_values", "digests", "decoded", "held")
+_TIMED = {"timed_encode": "encode", "timed_decode": "decode"}
+_OF_EVERY_OBJECT = (*_TIMED, "python_values", "digests", "decoded", "held")
 _MADE_BY = {"decode_stream": "decoder", "incremental": "incremental"}
 """Operation -> the method of the object that the adapter needs to carry it out."""
 N_THREADS = 8
@@ -58,9 +59,8 @@ class ObjectAdapter:
                     f"{kind} has no method {needed}; encode(str) -> list[int] and decode(list[int]) -> str are needed"
                 )
         self.target, self.described_by = target, model or target
-        self.methods: dict[str, Callable[..., Any]] = {
-            name: call for name in _METHODS if callable(call := method(name))
-        }
+        methods = {name: method(name) for name in _METHODS}
+        self.methods: Methods = {name: call for name, call in methods.items() if callable(call)}
         self.own = {*_OF_EVERY_OBJECT, *(operation for operation, name in _MADE_BY.items() if callable(method(name)))}
 
     def describe(self) -> dict[str, Any]:
@@ -73,6 +73,10 @@ class ObjectAdapter:
 
     def answer(self, operation: str, arguments: dict[str, Any]) -> Any:
         """Return the result of an operation as plain values."""
+        if operation in _TIMED:
+            start = process_time()
+            self.methods[_TIMED[operation]](*arguments.values())
+            return process_time() - start
         if operation in self.own or operation == "describe":
             return getattr(self, operation)(**arguments)
         if operation not in self.methods:
@@ -92,10 +96,8 @@ class ObjectAdapter:
         On `threads`, which start at once, each with another text first: one after the other, all that they give.
         """
         special = partial(self.target.encode, allowed_special="all", disallowed_special=())
-        methods: dict[str, Callable[..., Any]] = {
-            name: call if name in (*_OF_BYTES, "decode") else _listing(call)
-            for name, call in (*self.methods.items(), ("special", special))
-        }
+        encoders = {"special": special, **self.methods}
+        methods = {name: call if name in (*_OF_BYTES, "decode") else _listing(call) for name, call in encoders.items()}
 
         def answer(first: int = 0) -> Digests:
             turned = digests(methods, texts[first:] + texts[:first], calls, seconds_left if where == "here" else inf)
@@ -147,18 +149,6 @@ class ObjectAdapter:
             states.append([_state(each) for each in followed])
         return states
 
-    def timed_encode(self, text: str) -> float:
-        """Return the processor time in seconds of one call."""
-        start = process_time()
-        self.target.encode(text)
-        return process_time() - start
-
-    def timed_decode(self, ids: list[int]) -> float:
-        """Return the processor time in seconds of one call."""
-        start = process_time()
-        self.target.decode(ids)
-        return process_time() - start
-
     def python_values(self, texts: list[str]) -> list[str]:
         """Return what is wrong with the values passed in and out, apart from their equality; see `values`."""
         return faults_of_values(self.target, self.methods, texts)
@@ -167,11 +157,8 @@ class ObjectAdapter:
 def failure(error: BaseException) -> dict[str, Any]:
     """Return an error in the form the protocol prescribes."""
     status = status_of(error)
-    return {
-        "error": type(error).__name__,
-        "message": message_of(error),
-        "status": "error" if status == "crash" else status,
-    }
+    status_given = "error" if status == "crash" else status
+    return {"error": type(error).__name__, "message": message_of(error), "status": status_given}
 
 
 # --- results as plain values; those of a wrong kind are left for the other side to reject ------------------------
@@ -214,7 +201,7 @@ def _state(followed: Any) -> list[Any]:
 # --- operations and attributes of an object ------------------------------------------------------------------------
 
 
-def _options(methods: Mapping[str, Callable[..., Any]]) -> Iterator[str]:
+def _options(methods: Methods) -> Iterator[str]:
     """Yield the options the methods name; all for an `encode` with `**kwargs`: checks find out if it heeds them."""
     for operation, names in _OPTIONS.items():
         try:

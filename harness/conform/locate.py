@@ -47,7 +47,13 @@ def locate(text: str, got: Answer, client: TargetClient, reference: Reference) -
         return "cache", "each piece alone is right; together one gets the ids of another"
     if len(text) > _EXPLAINED_CHARACTERS:
         return _locate_in_long_text(text, pieces, got, client, reference)
-    difference = explain(side_of(reference.tokenizer, reference.name), _target_side(client, reference), text)
+    target = Side(
+        name="the target",
+        encode=lambda text: value_of(client.ids(text)),
+        decode=lambda ids: value_of(client.decode(ids)),
+        whole_tokens=reference.model.whole_token_ids,
+    )
+    difference = explain(side_of(reference.tokenizer, reference.name), target, text)
     if difference.stage is None:
         return "determinism", "asked again, it gives the ids of the reference"
     if difference.stage == "failure":
@@ -127,13 +133,3 @@ def _cut_by_a_wrapper(text: str, got: list[int], reference: Reference) -> str | 
         if [i for ids in answers if isinstance(ids, list) for i in ids] == got:
             return f"its wrapper cuts a text {what} and encodes the parts; the vocabulary itself has no such limit"
     return None
-
-
-def _target_side(client: TargetClient, reference: Reference) -> Side:
-    """Return the target as a black-box side of an explanation."""
-    return Side(
-        name="the target",
-        encode=lambda text: value_of(client.ids(text)),
-        decode=lambda ids: value_of(client.decode(ids)),
-        whole_tokens=reference.model.whole_token_ids,
-    )

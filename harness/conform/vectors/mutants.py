@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate, chain, pairwise, product
+from typing import Any
 
 import regex
 
@@ -27,7 +28,7 @@ def mutants(model: Model, right: Steps) -> Iterator[Mutant]:
     for name, steps in _of_specials(model, right):
         yield Mutant("special tokens", name, steps)
     for name, change in NORMALISING.items():
-        yield Mutant("normalisation", name, replace(right, normal=_then(change, right.normal)))
+        yield Mutant("normalisation", name, replace(right, normal=partial(_then, right.normal, change)))
     if model.normalization is not None:
         yield Mutant("normalisation", f"without {model.normalization}", replace(right, normal=str))
     for name, split in _of_splitting(model, right.split):
@@ -40,8 +41,8 @@ def mutants(model: Model, right: Steps) -> Iterator[Mutant]:
         yield Mutant("decode", name, replace(right, decode=decode))
 
 
-def _then(change: Change, normal: Change) -> Change:
-    return lambda text: normal(change(text))
+def _then(change: Change, first: Callable[[Any], str], given: Any) -> str:
+    return change(first(given))
 
 
 def _cached(split: Split, key: Callable[[str], object]) -> Split:
@@ -131,7 +132,7 @@ def _of_decoding(model: Model, decode: Decode) -> Iterator[tuple[str, Decode]]:
     for name, read in READ.items():
         yield name, decoder(model, read)
     for name, change in WRITTEN.items():
-        yield name, partial(_changed, decode, change)
+        yield name, partial(_then, change, decode)
     for name, between in (("each token is read alone", ""), ("a space between tokens", " ")):
         yield name, partial(_singly, by_id, between)
     if special:
@@ -139,10 +140,6 @@ def _of_decoding(model: Model, decode: Decode) -> Iterator[tuple[str, Decode]]:
     yield "equal neighbours are one", lambda ids: decode([i for i, after in pairwise([*ids, -1]) if i != after])
     for name, names in renamings(model):
         yield name, partial(_renamed, decode, names)
-
-
-def _changed(decode: Decode, change: Change, ids: Sequence[int]) -> str:
-    return change(decode(ids))
 
 
 def _singly(by_id: Mapping[int, bytes], between: str, ids: Sequence[int]) -> str:
