@@ -14,8 +14,6 @@ from harness.conform.digests import DIGEST, OF_IDS, Digests
 from harness.failures import message_of
 from harness.process.protocol import ErrorResult
 from harness.process.session import Failed, FailedError
-from impls.core.text.patterns import Splitter
-from impls.core.text.text import repair_surrogates
 
 T = TypeVar("T")
 
@@ -32,7 +30,6 @@ class Reference:
         """Load it. Raises `Unsupported`, `Missing` or `UnknownName` if the implementation cannot run the model."""
         self.name, self.model_name, self.model = name, model_name, model
         self.tokenizer = impls.load(name, model)
-        self.splitter = Splitter(model.pattern)
         self._known: dict[str, Answer] = {}
         self.longest = _LONGEST_OF_PURE if self.tokenizer.kind == "pure" else sys.maxsize
         """Length in characters of the longest text it should be given."""
@@ -66,8 +63,6 @@ class Reference:
 
     def answer(self, operation: str, given: Any, **options: Any) -> Any:
         """Return the right answer to a call on a text or ids that follows from `encode` and `decode`."""
-        if operation == "pieces":
-            return self.pieces(given)
         if operation in ("encode_array", "count") and not options:
             ids = self.ids(given)
             return len(ids) if operation == "count" and isinstance(ids, list) else ids
@@ -92,7 +87,7 @@ class Reference:
 
     def pieces(self, text: str) -> list[str]:
         """Return the pieces of `text` by the model's pattern, special tokens read as ordinary text."""
-        return self.splitter.split(self.model.normalize(repair_surrogates(text)))
+        return self.tokenizer.pieces(text)
 
 
 @contextmanager
