@@ -32,13 +32,11 @@ MAX_FAILURES = 10
 MAX_TIMEOUTS = 3
 """Like `MAX_FAILURES`, for calls that timed out, each of which uses its whole time limit."""
 _REQUEST_CHARACTERS, _REQUEST_TEXTS = 200_000, 20_000
-_SECONDS_A_REQUEST = 3.0
 SHORT = 250
 """Texts of up to so many characters are asked together, longer ones with those of up to twice their length."""
 _GRACE_SECONDS = 5.0
 """A request that was begun in time may be answered so much later."""
 _FIRST_CHARACTERS, _FEWEST_CHARACTERS = 2_000, 1_000  # until its speed is known; enough to measure it
-_MOST_REMEMBERED = 300_000  # texts
 
 
 class TargetClient(AbstractContextManager["TargetClient"]):
@@ -169,7 +167,7 @@ class TargetClient(AbstractContextManager["TargetClient"]):
                 yield group
                 group = []
             if not group:
-                seconds = min(_SECONDS_A_REQUEST, self.seconds_left / 8)
+                seconds = min(3.0, self.seconds_left / 8)
                 of_speed = int(self.characters_per_second * seconds) or _FIRST_CHARACTERS
                 room = min(_REQUEST_CHARACTERS, of_speed)
             group.append(text)
@@ -217,7 +215,7 @@ class TargetClient(AbstractContextManager["TargetClient"]):
             if (n_characters := sum(map(len, texts))) >= _FEWEST_CHARACTERS:
                 speed = n_characters / max(time.perf_counter() - began, 1e-6)
                 self.characters_per_second = max(self.characters_per_second, speed)
-            del self.history[:-_MOST_REMEMBERED]
+            del self.history[:-300_000]
             yield texts, part
             group = group[len(texts) :]
 

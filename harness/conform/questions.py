@@ -19,13 +19,12 @@ from harness.printable import text_of
 from impls.core.model.model import Model
 
 N_CODE_POINTS = 0x110000
-_A_BLOCK = 32
 
 
 def within(codes: Iterable[int]) -> Iterator[str]:
     """Yield blocks of code points, each between letters, between digits and after a space."""
     codes = iter(codes)
-    while block := list(islice(codes, _A_BLOCK)):
+    while block := list(islice(codes, 32)):
         yield "".join(f"a{chr(code)}b1{chr(code)}2 {chr(code)}\n" for code in block)
 
 
@@ -66,7 +65,6 @@ PIECE_BYTES = (
 _FEW_BEYOND = 65_537
 _SMALL_LETTER = regex.compile(r"[\p{Ll}\p{Lo}]+")
 _FALLBACK = {1: ascii_lowercase, 2: "éабвñü", 3: "中文的一是", 4: "\U00010428\U00010429\U0001042a"}
-_LATEST = 200
 _OTHER_RUNS = (" ", "\n", "=", "1", "\t", "\u00a0", "\u3000")
 
 
@@ -106,7 +104,7 @@ def _latest(model: Model, letters: str) -> list[str]:
     """Return the tokens of several of these letters that are made last."""
     known = set(letters)
     texts = [text for text in tokens(model) if len(text) > 1 and known.issuperset(text)]
-    return texts[-_LATEST:]
+    return texts[-200:]
 
 
 def _padded(text: str, n_bytes: int) -> str:
@@ -168,8 +166,6 @@ def spellings(seed: int = 0) -> Iterator[str]:
 
 N_PIECES = 1_000_000
 _N_ALONE, _WORDS_A_TEXT = 200_000, 64
-_LENGTHS_IN_TURN = (1, 2, 17, 300, 5_000, 70_000)
-_LENGTHS_ALIKE = (20, 40, 90, 300, 1_000, 5_000, 70_000)
 
 
 def many_pieces(n_pieces: int = N_PIECES) -> Iterator[str]:
@@ -188,7 +184,7 @@ def in_turn(seed: int = 0) -> Iterator[str]:
     """Yield two texts several times each, then texts of every length, right after a text of each length."""
     yield from (word for word in ("hello world", "the end") for _ in range(5))
     text, starts = prose(100_000, seed + 7), Random(f"lengths:{seed}")
-    for both in product(_LENGTHS_IN_TURN, repeat=2):
+    for both in product((1, 2, 17, 300, 5_000, 70_000), repeat=2):
         for length in both:
             start = starts.randrange(len(text) - length)
             yield text[start : start + length]
@@ -197,7 +193,7 @@ def in_turn(seed: int = 0) -> Iterator[str]:
 def alike(seed: int = 0) -> Iterator[str]:
     """Yield texts of each length that differ in one character: a cache must compare them whole."""
     random = Random(f"alike:{seed}")
-    for length in _LENGTHS_ALIKE:
+    for length in (20, 40, 90, 300, 1_000, 5_000, 70_000):
         text = prose(length, seed + 9)
         yield text
         for at in (0, 1, length // 3, length // 2, length - 2, length - 1, *random.choices(range(length), k=5)):

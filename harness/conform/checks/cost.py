@@ -24,7 +24,6 @@ _LEAST_SECONDS = 0.02
 _MOST_SECONDS = 2.0
 _NUMBERS, _NUMBERS_AGAIN = range(2), range(10, 16)
 """Of the texts of each size: a few, and more where their times look wrong, as other work on the machine may be why."""
-_LEAST_SHARE = 0.1
 MOST_BYTES_A_BYTE = 1_000
 _MEMORY_CHARACTERS = (1_000_000, 500_000, 250_000, 125_000, 62_500)
 """Beside a shorter text what any call takes would count."""
@@ -101,7 +100,7 @@ def _seconds(case: Case, decoding: bool, text: str) -> float | Failed:
     if isinstance(answer, Failed | float):
         return answer
     used, taken = case.client.processor_seconds - used, case.client.busy_seconds - taken
-    return used if used > _LEAST_SHARE * taken else taken
+    return used if used > 0.1 * taken else taken
 
 
 def _reference_seconds(case: Case, decoding: bool, text: str) -> float | Failed:

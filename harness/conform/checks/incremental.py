@@ -14,7 +14,6 @@ from harness.conform.wording import expression
 from harness.generators.texts import prose
 from harness.process.session import Failed
 
-_N_TEXTS, _FEW = 500, 20
 _MOST_CHARACTERS = 200
 _LONG, _LONGER = 12_000, 6  # characters; of each part more, for 200 of the text
 _PARTS = (1, 1, 2, 3, 5, 8, 20)
@@ -35,11 +34,10 @@ def incremental(case: Case) -> None:
         raise NotAsked(f"its incremental() cannot be used: {why}")
     kinds = ("replace", 0, 0, 1, "x"), ("copy", 0)
     has = {step[0] for step in kinds if not case.lacks("incremental", steps=[begun, step])}
-    texts = [text for text in texts_for(case) if 1 < len(text) <= _MOST_CHARACTERS]
-    texts = texts[:: max(1, len(texts) // _N_TEXTS)]
+    texts = [text for text in texts_for(case, 600) if 1 < len(text) <= _MOST_CHARACTERS]
     long = filter(case.can_ask, [prose(_LONG, case.seed + 10)])
     case.remarks += [f"no {name}" for name in ("replace", "copy") if name not in has]
-    over(case, [*texts[:_FEW], *long, *texts[_FEW:]], partial(_fault, case, has))
+    over(case, [*texts[:20], *long, *texts[20:]], partial(_fault, case, has))
 
 
 def _steps(text: str, has: set[str]) -> Iterator[tuple[Step, list[str]]]:

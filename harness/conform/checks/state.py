@@ -22,13 +22,11 @@ HASH_SEED = "0"
 _LONGEST = 2_000  # characters
 _OTHERS = 1_000
 _ALL_PIECES_AT = 2e5  # characters a second; slower targets are asked fewer pieces
-_BETWEEN = 5_000  # texts asked between two timings
 _SLOWER, _SLOWER_SECONDS = 5.0, 20e-6
 _NUMBERS = count()
 _LONGER = 3_000  # characters; long enough that calls overlap
 HELD_CALLS = 100_000
 _MOST_BYTES_A_CALL, _MOST_FILES = 60.0, 8
-_HELD_SECONDS = 15.0
 
 
 def state(case: Case) -> None:
@@ -131,7 +129,7 @@ def _many_pieces(case: Case) -> None:
     if n_pieces < questions.N_PIECES:
         case.remarks.append(f"{n_pieces:,} of {questions.N_PIECES:,} pieces, of a slow target")
     before, texts, n_asked = _pace(case), questions.many_pieces(n_pieces), 0
-    while some := list(islice(texts, _BETWEEN)):
+    while some := list(islice(texts, 5_000)):
         ask_all(case, some, ("encode",))
         n_asked, after = n_asked + len(some), _pace(case)
         if after > _SLOWER * before and after > before + _SLOWER_SECONDS:
@@ -155,7 +153,7 @@ def _held(case: Case) -> None:
     if not case.client.offers("held"):
         case.remarks.append("not asked: what equal calls leave in memory, since the target is not a Python object")
         return
-    seconds = min(_HELD_SECONDS, case.client.seconds_a_call / 2)
+    seconds = min(15.0, case.client.seconds_a_call / 2)
     answer = case.client.ask("held", text="hello world", n_calls=HELD_CALLS, seconds_left=seconds)
     if isinstance(answer, Failed):
         raise Fault("memory", f"{HELD_CALLS:,} equal calls end in {answer}", text="hello world")

@@ -98,8 +98,6 @@ def _without(lost: set[str], allowed: Collection[str]) -> set[str]:
 
 # --- splitting -------------------------------------------------------------------------------------------------
 
-_TAKEN_FOR = ("a", "A", "1", "!", " ", "\n")
-
 
 def _of_splitting(model: Model, split: Split) -> Iterator[tuple[str, Split]]:
     """Yield the changed patterns, then the characters taken for others, which are put into other classes."""
@@ -111,7 +109,7 @@ def _of_splitting(model: Model, split: Split) -> Iterator[tuple[str, Split]]:
     for name, characters in PLACED.items():
         expression = regex.compile(characters)
         first = next(chr(code) for code in chain(range(0xD800), range(0xE000, 0x110000)) if expression.match(chr(code)))
-        by_classes = {tuple(bool(members.match(c)) for members in classes): c for c in (*_TAKEN_FOR[::-1], first)}
+        by_classes = {tuple(bool(members.match(c)) for members in classes): c for c in "\n !1Aa" + first}
         for other in sorted({*by_classes.values()} - {first}):
             yield f"{name} are split like {other!a}", _split_as_if(split, expression, other)
 
