@@ -28,7 +28,7 @@ _ENOUGH = 50
 _BRIEF, _SHORT = 3_000, 12  # characters
 _FAST, _FEWEST = 5e5, 10
 """Characters a second; of a slower target every second, third, … or tenth group of texts is asked by derived calls."""
-_MOST_SECONDS = 2.5
+_MOST_SECONDS = 1.5
 """A text that the target would take longer to encode is not asked."""
 Wrong = tuple[str, str, list[str]]
 """A text, the call that answers it wrongly, and the texts asked together with it."""
