@@ -70,15 +70,16 @@ def boundary(content: bytes | bytearray, position: int) -> int:
     return position
 
 
-def interleaved(sources: Sequence[tuple[Iterable[tuple[str, str]], int]]) -> Iterator[tuple[str, str]]:
+_Keyed = Iterable[tuple[str, str]]
+
+
+def interleaved(sources: Sequence[tuple[_Keyed, int]]) -> Iterator[tuple[str, str]]:
     """Interleave the documents of several sources so that any prefix holds each source's share, up to one document.
 
     A source is its documents with their keys, and a limit; documents are taken while they fit the limit in UTF-8 bytes.
     """
 
-    def placed(
-        number: int, documents: Iterable[tuple[str, str]], n_bytes: int
-    ) -> Iterator[tuple[float, int, str, str]]:
+    def placed(number: int, documents: _Keyed, n_bytes: int) -> Iterator[tuple[float, int, str, str]]:
         done = 0
         for document, key in documents:
             size = len(encoded(document))

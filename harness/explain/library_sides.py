@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,11 +40,9 @@ def tiktoken_side(encoding: Any, name: str, allow_special: bool) -> Side:
 
 def _unless_refused(load: Callable[[], Model]) -> Model | None:
     """Return the model; None if we refuse it, as a capturing pattern or a missing byte, which tiktoken accepts."""
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            return load()
-    except BPEError:
-        return None
+    with suppress(BPEError), warnings.catch_warnings(action="ignore"):
+        return load()
+    return None
 
 
 def hugging_face_side(tokenizer: Any, name: str) -> Side:

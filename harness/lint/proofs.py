@@ -15,6 +15,7 @@ automaton's subset of regular expressions (`impls.core.pattern.syntax`) refuses 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Literal
 
@@ -53,10 +54,9 @@ class Factors:
 
 @cache
 def _automaton(stage: str) -> _Automaton | None:
-    try:
+    with suppress(NotExpressible, OverflowError, RecursionError):
         return _Automaton(parse(stage))
-    except (NotExpressible, OverflowError, RecursionError):
-        return None
+    return None
 
 
 class _Automaton:

@@ -156,9 +156,7 @@ def suite() -> dict[str, Any]:
 
 
 def _git(root: Path, *arguments: str) -> str | None:
-    try:
-        command = ["git", "-C", str(root), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip()
+    command = ["git", "-C", str(root), *arguments]
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 
 import impls
@@ -43,11 +44,9 @@ def _derivation(rules: Rules, piece: str, name: str, load: Callable[[str], impls
     way = ALGORITHMS[algorithm]
     if is_looked_up:
         way += " (in fact the whole piece is looked up at once, with the same result)"
-    reproduces: bool | None
-    try:  # a user-defined piece is cut out before an algorithm sees it
+    reproduces: bool | None = None
+    with suppress(BPEError):  # a user-defined piece is cut out before an algorithm sees it
         reproduces = piece in rules.model.user_defined_texts or load(name).encode_piece(piece) == derived.ids
-    except BPEError:
-        reproduces = None
     states = [
         State(
             symbols=list(rules.texts(ids)),

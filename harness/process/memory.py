@@ -11,10 +11,9 @@ def resident_bytes(pid: int | None = None) -> int:
     """Return the resident memory in bytes of this process, or of process `pid` (0 if it has ended)."""
     import psutil
 
-    try:
+    with contextlib.suppress(psutil.Error):
         return int(psutil.Process(pid).memory_info().rss)
-    except psutil.Error:
-        return 0
+    return 0
 
 
 def reset_peak() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -85,11 +86,10 @@ class Run:
     @cached_property
     def analyses(self) -> dict[str, str]:
         """Return the purpose of its workloads in prose, by name; empty if it has no plan."""
-        try:
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             workloads = json.loads((self.folder / "plan.json").read_bytes())["workloads"]
             return {str(w["name"]): " ".join(str(w.get("analysis", "")).split()) for w in workloads}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return {}
+        return {}
 
     @cached_property
     def speed_rows(self) -> list[Row]:

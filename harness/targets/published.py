@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -36,11 +37,10 @@ class _Library(NamedTuple):
 
 def library_of_model(name: str | Path) -> str | None:
     """Return the library that a model's file belongs to; None if it is of another format, or not available."""
-    try:
+    with suppress(BPEError):
         path = published_file(name)
         return None if path is None else library_of(read_bytes(path))
-    except BPEError:
-        return None
+    return None
 
 
 def load_column(name: str, model: str | impls.Model) -> impls.Tokenizer:

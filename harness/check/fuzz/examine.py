@@ -5,6 +5,7 @@ The stage of the difference is found by `harness.explain`, which queries the sid
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -75,10 +76,9 @@ def stage_of(a: SideProcess, b: SideProcess, question: Question, model: Model, t
     """Return the first stage that differs on `text`, asked as in `question`; None if unknown."""
     special = question.allow_special
     sides = [side_of(_process_tokenizer(of, question, model), of.name, allow_special=special) for of in (a, b)]
-    try:
+    with suppress(Exception):  # the difference is reported whether it can be explained or not
         return explain(sides[0], sides[1], text).stage
-    except Exception:  # the difference is reported whether it can be explained or not
-        return None
+    return None
 
 
 def _process_tokenizer(side: SideProcess, question: Question, model: Model) -> impls.Tokenizer:

@@ -110,12 +110,9 @@ def _readers(side: str, document: Document) -> tuple[Any, impls.Tokenizer] | Non
         raise
     except BaseException:  # a Rust panic is not an Exception
         return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return library, load_tokenizer(side, load(Path("tokenizer.json"), content=content.encode()))
-    except impls.BPEError:
-        return None
+    with contextlib.suppress(impls.BPEError), warnings.catch_warnings(action="ignore"):
+        return library, load_tokenizer(side, load(Path("tokenizer.json"), content=content.encode()))
+    return None
 
 
 def _difference(readers: tuple[Any, impls.Tokenizer], document: Document, text: str) -> Answers | None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Literal
@@ -79,10 +80,9 @@ def versions(name: str) -> dict[str, str]:
     if known is None:
         return {}
     package = "regex" if impls.get(known).kind in OWN_KINDS else known
-    try:
+    with suppress(metadata.PackageNotFoundError):
         return {package: metadata.version(package)}
-    except metadata.PackageNotFoundError:
-        return {}
+    return {}
 
 
 def answer(name: str, questions: list[Question]) -> list[Answers]:

@@ -24,7 +24,6 @@ from harness.report.table import Table
 from harness.report.tables import overview
 from harness.report.wording import percent
 
-_REMEDY = "bpebench report --readme"
 _CHART = "chart-throughput"
 
 Image = tuple[str, Chart, palette.Scheme]
@@ -57,7 +56,7 @@ def stale(readme: Path) -> list[str]:
         lines += [f"{where}: {path} is stale or missing" for path in wrong]
     wrong_pages = (path for path, content in pages(root) if _read(path) != content)
     lines += [f"{path.relative_to(root).as_posix()} is stale or missing" for path in wrong_pages]
-    return [f"{line}; run `{_REMEDY}`" for line in lines]
+    return [f"{line}; run `bpebench report --readme`" for line in lines]
 
 
 def write_readme(readme: Path) -> list[Path]:
