@@ -215,15 +215,13 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """A pass that takes longer is recorded as `timeout`."""
 
 
-PROFILES: Mapping[str, Profile] = {
-    profile.name: profile
-    for profile in (
-        Profile(name="smoke", openings=1, rounds=2, copies=False, time_limit_seconds=10),
-        Profile(name="quick", openings=2, rounds=6, slow_rounds=2, copies=False, time_limit_seconds=15),
-        Profile(name="default", openings=12, rounds=12, slow_openings=4, slow_rounds=6, pass_seconds=0.01),
-        Profile(name="rigorous", openings=40, rounds=25, slow_openings=6, slow_rounds=10, time_limit_seconds=120),
-    )
-}
+_PROFILES = (
+    Profile(name="smoke", openings=1, rounds=2, copies=False, time_limit_seconds=10),
+    Profile(name="quick", openings=2, rounds=6, slow_rounds=2, copies=False, time_limit_seconds=15),
+    Profile(name="default", openings=12, rounds=12, slow_openings=4, slow_rounds=6, pass_seconds=0.01),
+    Profile(name="rigorous", openings=40, rounds=25, slow_openings=6, slow_rounds=10, time_limit_seconds=120),
+)
+PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in _PROFILES}
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):

@@ -134,20 +134,17 @@ class Session:
         except MalformedAnswer as error:
             self.close()
             return Failed(Outcome.PROTOCOL, str(error))
-        if isinstance(answer, ErrorResult):
-            return self._erred(answer)
-        return Answer(pickle.loads(answer) if operation == CALL else answer)
+        if not isinstance(answer, ErrorResult):
+            return Answer(pickle.loads(answer) if operation == CALL else answer)
+        failed = Failed.by(answer)
+        if failed.outcome.ends_process:
+            self.close()
+        return failed._replace(pickled_error=answer.raised) if operation == CALL else failed
 
     def fileno(self) -> int:
         """Return a descriptor that is readable when `poll` has something to do."""
         assert self._child is not None, "nothing was asked"
         return self._child.fileno()
-
-    def _erred(self, answer: ErrorResult) -> Failed:
-        failed = Failed.by(answer)
-        if failed.outcome.ends_process:
-            self.close()
-        return failed._replace(pickled_error=answer.raised) if self._asked[0] == CALL else failed
 
     def kill(self) -> None:
         """End the process at once; the next question starts another."""

@@ -14,16 +14,6 @@ from harness.report import wording
 from harness.report.table import Row, Table, table_of
 
 
-def _rows(scaled: Iterable[Measurement]) -> list[Row]:
-    """Return one row for each model, family and implementation: its exponent with interval, or why it has none."""
-    rows = [
-        {"model": model, "family": family, "implementation": name, "kind": wording.kind_of(name)} | _row(curve)
-        for model, some in grouped(scaled, lambda m: m.model).items()
-        for (name, family), curve in curves(some).items()
-    ]
-    return sorted(rows, key=lambda row: (row["model"], row["family"], row["exponent"] or 0.0))
-
-
 def _row(curve: Curve) -> Row:
     fit, end = curve.exponent, curve.end
     status, verdict = Outcome.RIGHT, ""
@@ -42,7 +32,13 @@ def _row(curve: Curve) -> Row:
 
 
 def scaling_table(records: Iterable[object]) -> Table:
-    """Return the table of exponents of growth on every family."""
+    """Return one row for each model, family and implementation: its exponent with interval, or why it has none."""
     scaled = [m for m in of_kind(records, Measurement) if is_growth(m.workload)]
     limits = {m.limit_seconds or PASS_LIMIT_SECONDS for m in scaled}
-    return table_of("scaling", _rows(scaled), limits=" or ".join(f"{limit:g}" for limit in sorted(limits)))
+    rows = [
+        {"model": model, "family": family, "implementation": name, "kind": wording.kind_of(name)} | _row(curve)
+        for model, some in grouped(scaled, lambda m: m.model).items()
+        for (name, family), curve in curves(some).items()
+    ]
+    rows.sort(key=lambda row: (row["model"], row["family"], row["exponent"] or 0.0))
+    return table_of("scaling", rows, limits=" or ".join(f"{limit:g}" for limit in sorted(limits)))
