@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
 from harness.explain.algorithms import Algorithm
 from harness.explain.rules import Rules
+from harness.explanations import PiecesFrom
 from impls.core.model.model import Model
-
-SplitBy = Literal["reported", "pattern"]
 
 
 @dataclass(kw_only=True)
@@ -30,7 +28,7 @@ class Side:
     """A segment without special tokens -> the text that is cut into pieces."""
     split: Callable[[str], list[str]] | None = None
     """A normalised segment -> the pieces as the merges see them."""
-    split_by: SplitBy = "pattern"
+    split_by: PiecesFrom = "pattern"
     token_bytes: Callable[[int], bytes | None] | None = None
     whole_tokens: Mapping[str, int] = field(default_factory=dict)
     """Its special and added tokens."""

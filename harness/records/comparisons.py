@@ -9,6 +9,7 @@ import msgspec
 from harness.records.schema import Counterexample, Record
 
 AgreementClass = Literal["provably equal", "equal under conditions", "expected to differ"]
+Call = Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"]
 Difference = Literal["fault", "unicode version", "expected to differ", "failure", "not repeatable"]
 """Why ids differ: although the sides must agree; because they know different characters; as expected; because one of
 them does not encode the text; or once only, not when repeated."""
@@ -63,7 +64,7 @@ class Disagreement(Record, tag="disagreement", kw_only=True):
     """`expected` are the ids of `a`, `got` those of `b`, None for a side that fails. For `decode`: the given ids."""
     failures: dict[str, str] = msgspec.field(default_factory=dict)
     """Side -> the exception it raised, or how its process ended; what `decode` gave."""
-    call: Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"] = "encode"
+    call: Call = "encode"
     allow_special: bool = False
     """Whether special tokens were recognised rather than read as text."""
     difference: Difference

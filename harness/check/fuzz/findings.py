@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -134,17 +134,17 @@ def key_of(record: Disagreement) -> tuple[object, ...]:
 def table_rows(records: Sequence[Disagreement]) -> list[list[object]]:
     """Return the rows of a table: sides, model, class, stage, text, ids of both."""
     return [
-        [
-            f"{record.a}, {record.b}",
-            record.model or describe_merges(record),
-            record.difference,
-            record.stage,
-            describe_input(record),
-            _describe_answer(record.counterexample.expected, record.failures.get(record.a)),
-            _describe_answer(record.counterexample.got, record.failures.get(record.b)),
-        ]
-        for record in records
+        [f"{of.a}, {of.b}", of.model or describe_merges(of), of.difference, of.stage, describe_input(of), *_answers(of)]
+        for of in records
     ]
+
+
+def _answers(record: Disagreement) -> Iterator[str]:
+    """Yield the ids of each side, or its failure."""
+    example = record.counterexample
+    for side, ids in ((record.a, example.expected), (record.b, example.got)):
+        failure = record.failures.get(side)
+        yield wording.ids(ids or []) if failure is None else failure[:60]
 
 
 def describe_input(record: Disagreement) -> str:
@@ -152,10 +152,6 @@ def describe_input(record: Disagreement) -> str:
     if record.call == "decode":
         return f"decode({record.counterexample.expected})"
     return f"'{record.counterexample.text.escaped}'" + (" on threads" if record.call == "encode_threads" else "")
-
-
-def _describe_answer(ids: list[int] | None, failure: str | None) -> str:
-    return wording.ids(ids or []) if failure is None else failure[:60]
 
 
 def own_model(record: Disagreement) -> Model:

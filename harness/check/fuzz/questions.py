@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Literal
 
 import impls
 from harness.check.classes import OWN_KINDS, registered
@@ -18,10 +17,10 @@ from harness.failures import describe, loading_status, message_of
 from harness.judge import NotIds, packed
 from harness.process.protocol import ErrorResult
 from harness.process.session import Failed
+from harness.records.comparisons import Call
 from harness.targets.published import load_column
 from impls.core.model.model import Model
 
-Call = Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"]
 CALLS: tuple[Call, ...] = ("encode_batch", "encode", "encode_array")
 """The calls that encode on one thread; every implementation must give the same ids by each."""
 
