@@ -96,8 +96,7 @@ def _short_texts(model: Model) -> Iterator[str]:
 def prose(n_characters: int, seed: int) -> str:
     """Return lines of random words of the samples; no passage repeats."""
     random = Random(f"prose:{seed}:{n_characters}")
-    words = [word for document in load_corpus("samples/en").documents() for word in document.split()]
-    words += [word for document in load_corpus("samples/tr").documents() for word in document.split()]
+    words = [w for part in ("en", "tr") for text in load_corpus(f"samples/{part}").documents() for w in text.split()]
     parts: list[str] = []
     room = n_characters
     while room > 0:

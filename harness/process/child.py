@@ -131,7 +131,8 @@ class Child:
         """Handle events within `wait_seconds`, and check the limits."""
         now = monotonic()
         if self._closed_pipe and self._process.poll() is not None:
-            raise self._gone()
+            self._read_errors()
+            raise self._stop(*verdict_on_end(self._process.returncode, self._error_output, self._line))
         if self._deadline <= now and not self._put_off():
             raise self._late()
         pause = 0.01 if self._closed_pipe else wait_seconds
@@ -234,11 +235,6 @@ class Child:
             return self._stop(Outcome.PROTOCOL, f"closed its {self._closed_pipe} without ending")
         part = f", with {len(self._line):,} bytes of an answer without an end of line" if self._line else ""
         return self._stop(Outcome.TIMEOUT, f"took longer than {self._seconds:g} s{part}")
-
-    def _gone(self) -> FailedError:
-        """Return the outcome of a child that ended by itself."""
-        self._read_errors()
-        return self._stop(*verdict_on_end(self._process.returncode, self._error_output, self._line))
 
     def _stop(self, outcome: Outcome, reason: str) -> FailedError:
         """End every process and return the exception to raise."""

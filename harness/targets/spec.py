@@ -24,8 +24,7 @@ _FILE_OBJECT = re.compile(r"(?P<file>.+\.py)(:(?P<object>[^\W\d]\w*(\.[^\W\d]\w*
 _BEGINNING = 100
 FORMS = (
     "module:object, a Python file, an implementation (`bpebench list implementations`), a model file with the library "
-    "to run it, or "
-    f"{COMMAND_PREFIX}COMMAND (see PROTOCOL.md)"
+    f"to run it, or {COMMAND_PREFIX}COMMAND (see PROTOCOL.md)"
 )
 
 
