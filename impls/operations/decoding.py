@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from impls.core.arguments import check_text, checked_ids
 from impls.core.errors import Unsupported
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
-from impls.core.text.text import EACH_BYTE, byte_starts_of_characters, special_matcher
+from impls.core.text.text import byte_starts_of_characters, special_matcher
 from impls.core.text.tracing import Rewriting
 from impls.operations.coder import Coder
 from impls.operations.stream_rules import stream_rules
@@ -45,7 +45,7 @@ def decode(
     if rules.decoder is not None and not rules.decoder.joins_bytes:
         return rules.decoder.text(rules.token_names(checked_ids(ids)))
     if rules.byte_ids is not None and errors == "replace":
-        return b"".join(_shown(model, checked_ids(ids))).decode("utf-8", EACH_BYTE)
+        return b"".join(_shown(model, checked_ids(ids))).decode("utf-8", "replace")
     return (decode_bytes(model, ids) if to_bytes is None else to_bytes(ids)).decode("utf-8", errors)
 
 
@@ -61,7 +61,7 @@ def decode_with_offsets(tokenizer: Coder, ids: Iterable[int]) -> tuple[str, list
             raise Unsupported(tokenizer.name, "the decoder of the file does not show where the text of a token begins")
         parts = rules.decoder.parts(rules.token_names(ids))
         return "".join(parts), list(accumulate(map(len, parts[:-1]), initial=0)) if parts else []
-    return _with_offsets(_shown(tokenizer.model, ids), each_byte=rules.byte_ids is not None)
+    return _with_offsets(_shown(tokenizer.model, ids))
 
 
 def _token_bytes(model: Model, ids: Sequence[int]) -> list[bytes]:
@@ -93,10 +93,10 @@ def _shown(model: Model, ids: Sequence[int]) -> list[bytes]:
     return shown
 
 
-def _with_offsets(tokens: Sequence[bytes], *, each_byte: bool = False) -> tuple[str, list[int]]:
+def _with_offsets(tokens: Sequence[bytes]) -> tuple[str, list[int]]:
     """Return the text of the joined tokens, and the character at which, or inside which, each begins."""
     data = b"".join(tokens)
-    text, starts = byte_starts_of_characters(data, each_byte=each_byte)
+    text, starts = byte_starts_of_characters(data)
     offsets: list[int] = []
     position = character = 0
     for token in tokens:

@@ -54,10 +54,10 @@ codecs.register_error(EACH_BYTE, lambda error: ("\ufffd", error.start + 1))  # t
 codecs.register_error(_LENGTHS, lambda error: (chr(0xDC00 + error.end - error.start), error.end))  # type: ignore[attr-defined]
 
 
-def byte_starts_of_characters(data: bytes, *, each_byte: bool = False) -> tuple[str, list[int]]:
+def byte_starts_of_characters(data: bytes) -> tuple[str, list[int]]:
     """Return `data` decoded with U+FFFD for invalid bytes, and the byte offset at which each of its characters starts.
 
-    The bytes of a truncated character become one U+FFFD together, or with `each_byte` one each.
+    The bytes of a truncated character become one U+FFFD together.
 
     >>> byte_starts_of_characters(b"a\\xc3\\xa9\\xff")
     ('aé\ufffd', [0, 1, 3])
@@ -65,12 +65,11 @@ def byte_starts_of_characters(data: bytes, *, each_byte: bool = False) -> tuple[
     try:
         return data.decode(), [at for at, byte in enumerate(data) if byte & 0xC0 != 0x80]
     except UnicodeDecodeError:
-        marked = data.decode("utf-8", "surrogateescape" if each_byte else _LENGTHS)
+        marked = data.decode("utf-8", _LENGTHS)
     starts = accumulate(map(_n_bytes, marked), initial=0)
     return re.sub("[\udc00-\udcff]", "\ufffd", marked), [*starts][:-1]
 
 
 def _n_bytes(character: str) -> int:
     """Return the number of bytes of a character, or of the invalid bytes in whose place it is."""
-    is_truncated = "\udc00" <= character < "\udc80"
-    return ord(character) - 0xDC00 if is_truncated else len(character.encode("utf-8", "surrogateescape"))
+    return ord(character) - 0xDC00 if "\udc00" <= character < "\udc80" else len(character.encode())
