@@ -20,14 +20,14 @@ _MOST_CHARACTERS = 1 << 16
 _ALIKE = 1 << 10
 """Characters at the end of a text that are compared first."""
 
-State = tuple[int, ...]
+States = frozenset[int]
+_NO_STATES: States = frozenset()
+State = tuple[States, ...]
+"""For each stage, the states that its automaton may be in."""
 
 
 class Runs:
-    """Decides where the last piece of a text certainly continues.
-
-    A state is a number for each stage, which stands for a set of its automaton's.
-    """
+    """Decides where the last piece of a text certainly continues."""
 
     def __init__(self, stages: Sequence[SplitTables]) -> None:
         self._stages = [_StageRuns(stage) for stage in stages or (None,)]
@@ -53,16 +53,16 @@ class Runs:
 
     def continued(self, state: State, text: str) -> State | None:
         """Return the state after `text` if it continues the piece and the piece may end with it."""
-        after = tuple(stage.continued(one, text) for stage, one in zip(self._stages, state, strict=True))
-        return None if min(after) < 0 else after
+        after = tuple(stage.continued(states, text) for stage, states in zip(self._stages, state, strict=True))
+        return after if all(after) else None
 
     def matches_before(self, state: State, character: str) -> bool:
         """Return whether, in a text that continues with a character, the last piece reaches at least up to it."""
-        return all(stage.matches_before(one, character) for stage, one in zip(self._stages, state, strict=True))
+        return all(stage.matches_before(states, character) for stage, states in zip(self._stages, state, strict=True))
 
     def is_certain(self, state: State) -> bool:
-        """Return whether a state stands for a single one of each automaton."""
-        return all(stage.is_certain(one) for stage, one in zip(self._stages, state, strict=True))
+        """Return whether each automaton is in a single state."""
+        return all(len(states) == 1 for states in state)
 
     def n_alike(self, text: str) -> int:
         """Return how many characters at the end of a text are alike for every stage."""
@@ -78,16 +78,13 @@ class _StageRuns:
         self._stride = len(self._rows[0])
         self._has_gaps = stage is not None and stage.has_gaps
         self._class_of: dict[str, int] = {}
-        self._sets: list[frozenset[int]] = []
-        self._number: dict[frozenset[int], int] = {}
-        self._may_end: list[bool] = []
-        self._next: dict[int, int] = {}
-        self._read: dict[tuple[tuple[int, int], int], tuple[tuple[int, int], int]] = {}
+        self._next: dict[tuple[States, int], tuple[States, bool, bool]] = {}
+        self._read: dict[tuple[tuple[States, States], int], tuple[tuple[States, States], int]] = {}
 
-    def last_from(self, text: str, first: int) -> tuple[int, int] | None:
+    def last_from(self, text: str, first: int) -> tuple[int, States] | None:
         """Return the place and the state, reading from character `first` on."""
         # Each of all states that are possible, and of those that are since a piece was last seen to end.
-        start = self._number_of(frozenset(range(len(self._rows))) if first else frozenset((0,)))
+        start: States = frozenset(range(len(self._rows)) if first else (0,))
         if self._stage is None:
             return first, start
         place, states = first, (start, start)
@@ -101,36 +98,34 @@ class _StageRuns:
                 elif following == states:
                     break  # more characters of the class change nothing
                 states = following
-        return (place, states[1]) if self._may_end[states[1]] else None
+        return (place, states[1]) if self._may_end(states[1]) else None
 
-    def _read_class(self, states: tuple[int, int], of: int) -> tuple[tuple[int, int], int]:
+    def _read_class(self, states: tuple[States, States], of: int) -> tuple[tuple[States, States], int]:
         """Return the states after a character of a class, and where a piece may end: 1 before it, 2 after it."""
-        wide, since = self._follow(states[0], of), self._follow(states[1], of)
+        (wide, ends, _), (since, _, _) = self._follow(states[0], of), self._follow(states[1], of)
         # A scan that resumes at an earlier match passes a place again, from a state that follows the start's.
-        again = self._number_of(self._sets[wide >> 1] | {0})
+        again = wide | {0}
         if self._has_gaps and self._rows[0][of] & RESUME:  # it may be between two matches, the next one begin a match
             read = (again, again), 2
         else:
-            read = (again, wide >> 1 if wide & 1 else since >> 1), wide & 1
+            read = (again, wide if ends else since), int(ends)
         self._read[states, of] = read
         return read
 
-    def continued(self, state: int, text: str) -> int:
-        """Return the state after `text` if it continues the piece and the piece may end with it, else -1."""
+    def continued(self, states: States, text: str) -> States:
+        """Return the states after `text` if it continues the piece and the piece may end with it, else none."""
+        may_end = True
         for character in text:
-            following = self._follow(state, self._class(character))
-            if following & 1:
-                return -1
-            state = following >> 1
-        return state if self._may_end[state] else -1
+            of = self._class(character)
+            states, ends, may_end = self._next.get((states, of)) or self._follow(states, of)
+            if ends:
+                return _NO_STATES
+        return states if may_end else _NO_STATES
 
-    def matches_before(self, state: int, character: str) -> bool:
+    def matches_before(self, states: States, character: str) -> bool:
         """Return whether, in a text that continues with a character, the last piece reaches at least up to it."""
         of = self._class(character)
-        return all(self._rows[one][of] & (MATCH_BEFORE | CUT) for one in self._sets[state])
-
-    def is_certain(self, state: int) -> bool:
-        return len(self._sets[state]) == 1
+        return all(self._rows[state][of] & (MATCH_BEFORE | CUT) for state in states)
 
     def n_alike(self, text: str) -> int:
         """Return how many characters at the end of a text are of one class."""
@@ -145,27 +140,21 @@ class _StageRuns:
             size *= 8
 
     def _class(self, character: str) -> int:
-        found = self._class_of.get(character)
-        if found is None:
+        of = self._class_of.get(character)
+        if of is None:
             if len(self._class_of) >= _MOST_CHARACTERS:
                 self._class_of.clear()
-            found = self._class_of[character] = 0 if self._stage is None else self._stage.class_of(character)
-        return found
+            of = self._class_of[character] = 0 if self._stage is None else self._stage.class_of(character)
+        return of
 
-    def _number_of(self, states: frozenset[int]) -> int:
-        number = self._number.setdefault(states, len(self._sets))
-        if number == len(self._sets):
-            self._sets.append(states)
-            self._may_end.append(bool(states) and all(self._rows[state][-1] & CUT for state in states))
-        return number
+    def _may_end(self, states: States) -> bool:
+        """Return whether the piece may end with the text."""
+        return bool(states) and all(self._rows[state][-1] & CUT for state in states)
 
-    def _follow(self, state: int, of: int) -> int:
-        """Return the state after a character of a class, << 1, and 1 if a piece may end before the character."""
-        key = state * self._stride + of
-        found = self._next.get(key)
-        if found is None:
-            entries = [self._rows[one][of] for one in self._sets[state]]
-            after = frozenset((entry >> FLAG_BITS) // self._stride for entry in entries if not entry & RESUME)
-            ends = any(entry & (CUT | RESUME) for entry in entries)
-            found = self._next[key] = self._number_of(after) << 1 | ends
-        return found
+    def _follow(self, states: States, of: int) -> tuple[States, bool, bool]:
+        """Return the states after a character of a class, and whether a piece may end before it, and with the text."""
+        entries = [self._rows[state][of] for state in states]
+        after = frozenset((entry >> FLAG_BITS) // self._stride for entry in entries if not entry & RESUME)
+        ends = any(entry & (CUT | RESUME) for entry in entries)
+        following = self._next[states, of] = after, ends, self._may_end(after)
+        return following
