@@ -29,10 +29,9 @@ special tokens around it. The proof, with the code it is about:
    the ends, replaced expressions and replaced texts of several characters allow no place.
 4. Special and added tokens, those that are allowed, refused or always recognised: no token may begin before p and
    end after it, where a token whose beginning is the end of the text counts. The search goes from left to right and
-   takes the longest, so it finds the same on both sides. `lstrip`: a is not white space; `rstrip`: no such token
-   ends at p before white space; `single_word`: no such token touches p where the other side is a letter; tokens
-   searched in normalised text that may differ: no place. Where a segment after a token gets a prefix of its own,
-   not right after a token.
+   takes the longest, so it finds the same on both sides. If a token has `lstrip` or `rstrip`: a is not white space.
+   If it has one of these or `single_word`, or the segment after a token gets a prefix of its own: none ends at p. With
+   `single_word`: none begins at p. Tokens searched in normalised text that may differ: no place.
 5. Edits. Let m be the length of the longest such token (1 without any). A certain place depends on m characters on
    each side. So it stays certain while these are not changed, and an edit is encoded again from the last kept place
    m before it to the first m after it.

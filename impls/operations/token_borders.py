@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from impls.core.model.whole_tokens import is_word
 from impls.core.text.normalization import WHITE_SPACE
 
 if TYPE_CHECKING:
@@ -25,19 +24,16 @@ class TokenBorders:
 
     def __init__(self, model: Model, texts: Collection[str], *, keeps_beginning: bool) -> None:
         self._longest = max(map(len, texts))
-        self._sorted = sorted(texts)
+        self._sorted, self._texts = sorted(texts), tuple(texts)
         self._firsts = frozenset(text[0] for text in texts)
         firsts = "".join(map(re.escape, self._firsts))
         # Tokens are searched in the repaired text, in which surrogates may have become such characters.
         surrogates = "\ud800-\udfff" if any(first >= "\ufffd" for first in self._firsts) else ""
         self._may_begin = re.compile(f"[{firsts}{surrogates}]").search
-        flags = {text: model.whole_token_flags.get(text, ()) for text in texts}
-        self._words = tuple(text for text, of in flags.items() if "single_word" in of)
-        self._right_strippers = tuple(text for text, of in flags.items() if "rstrip" in of)
-        self._strips = any("lstrip" in of or "rstrip" in of for of in flags.values())
+        flags = {flag for text in texts for flag in model.whole_token_flags.get(text, ())}
+        self._strips, self._at_words = not flags.isdisjoint(("lstrip", "rstrip")), "single_word" in flags
         # The segment after a token would get a space of its own, unlike a text that continues.
-        self._not_after = () if keeps_beginning else tuple(texts)
-        self._flagged = bool(self._words or self._strips or self._not_after)
+        self._flagged = self._strips or self._at_words or not keeps_beginning
 
     def may_occur(self, text: str) -> bool:
         """Return whether `allow` may return False for a place in `text`."""
@@ -71,17 +67,8 @@ class TokenBorders:
         return False
 
     def _independent(self, text: str, place: int) -> bool:
-        """Return whether the white space that tokens absorb, and their word boundaries, are the same in both parts."""
-        if self._not_after and text.endswith(self._not_after, 0, place):
+        """Return whether the white space that tokens absorb, and their word boundaries, are the same in both parts: no
+        token ends at the place, none absorbs white space before it, and none begins there if words matter."""
+        if text.endswith(self._texts, 0, place) or (self._strips and text[place - 1] in WHITE_SPACE):
             return False
-        if self._strips and text[place - 1] in WHITE_SPACE:
-            return False
-        if self._right_strippers and text[place] in WHITE_SPACE and text.endswith(self._right_strippers, 0, place):
-            return False
-        if not self._words:
-            return True
-        if is_word(text[place]) and text.endswith(self._words, 0, place):
-            return False
-        return not is_word(text[place - 1]) or not any(
-            token.startswith(text[place : place + len(token)]) for token in self._words
-        )
+        return not self._at_words or text[place] not in self._firsts
