@@ -45,8 +45,16 @@ def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay
     _, smallest, quotient = np.unique(
         np.concatenate((together, together.T), axis=1), axis=0, return_index=True, return_inverse=True
     )
-    quotient = quotient.reshape(-1)
-    return _tables(quotient[class_of].astype(np.uint8), together[np.ix_(smallest, smallest)])
+    class_of, together = quotient.reshape(-1)[class_of].astype(np.uint8), together[np.ix_(smallest, smallest)]
+    # State 0 is the start, and state 1 + k follows a character of class k.
+    n = len(together)
+    following = ((np.arange(n) + 1) * (n + 1)) << FLAG_BITS
+    transitions = np.empty((n + 1, n + 1), np.int32)
+    transitions[0, :n], transitions[0, n] = following, RESUME
+    transitions[1:, :n] = following + np.where(together, 0, CUT | MATCH_BEFORE)
+    transitions[1:, n] = CUT
+    pages, page_classes = paged(class_of)
+    return SplitTables(transitions.ravel(), class_of[:128].copy(), pages, page_classes, n)
 
 
 def ascii_pairs(tables: SplitTables) -> np.ndarray:
@@ -56,17 +64,3 @@ def ascii_pairs(tables: SplitTables) -> np.ndarray:
     # From the second row on, the row number is the class of the previous character plus one.
     pairs[:128, :128] = (tables.rows[1 + classes][:, classes] & CUT != 0).T
     return pairs.ravel()
-
-
-def _tables(class_of: np.ndarray, together: np.ndarray) -> SplitTables:
-    """Return the tables in which state 0 is the start, and state 1 + k follows a character of class k."""
-    n = len(together)
-    stride = n + 1
-    following = ((np.arange(n) + 1) * stride) << FLAG_BITS
-    transitions = np.empty((n + 1, stride), np.int32)
-    transitions[0, :n] = following
-    transitions[0, n] = RESUME
-    transitions[1:, :n] = following + np.where(together, 0, CUT | MATCH_BEFORE)
-    transitions[1:, n] = CUT
-    pages, page_classes = paged(class_of)
-    return SplitTables(transitions.ravel(), class_of[:128].copy(), pages, page_classes, n)

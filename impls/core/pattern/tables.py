@@ -100,24 +100,35 @@ def covers_all(stage: SplitTables) -> bool:
     return bool((after & (CUT | MATCH_BEFORE)).all())
 
 
-def certain_cuts(stage: SplitTables) -> np.ndarray:
-    """Return which pairs of classes the stage separates: bool of shape (n_classes, n_classes).
+def certain_cuts(stage: SplitTables) -> tuple[np.ndarray, np.ndarray]:
+    """Return which pairs of classes the stage separates, and between which it passes a cut: bools of shape (n_classes,
+    n_classes).
 
-    In each state after the first character, an attempt to match ends there both before the second character and at the
-    end of the text, or fails before both and resumes at the same earlier match. So no match continues beyond the cut,
-    and a text may be split in two parts there, whatever the context. If text between matches is a piece too, all
-    matches must end there, and the first character must begin a match, so that it is in no gap.
+    Separated: in each state after the first character, an attempt to match ends there both before the second character
+    and at the end of the text, or fails before both and resumes at the same earlier match. So no match continues beyond
+    the cut, and a text may be split in two parts there, whatever the context. If text between matches is a piece too,
+    all matches must end there, and the first character must begin a match, so that it is in no gap.
+
+    Passed: in each of these states a match ends at the end of the text, and the second character either is cut off or
+    leads where it leads from the start, after which every character finds a match.
     """
-    rows, found = stage.rows, np.zeros((stage.end, stage.end), bool)
-    for before in range(stage.end):
+    rows, end = stage.rows, stage.end
+    separated, passed = np.zeros((2, end, end), bool)
+    fresh = rows[0, :end] >> FLAG_BITS
+    always_matched = (rows & (MATCH_BEFORE | CUT) != 0).all(axis=1)
+    begins = (rows[0, :end] & RESUME == 0) & always_matched[fresh // rows.shape[1]]
+    for before in range(end):
         # Resuming at the last match reads the character again, from another of these states.
-        after = rows[sorted(states_after(rows, [before]))]
-        ends = after[:, stage.end] & CUT != 0
+        entries = rows[:, before]
+        after = rows[np.unique((entries[entries & RESUME == 0] >> FLAG_BITS) // rows.shape[1])]
+        ends, flags = after[:, end] & CUT != 0, after[:, :end] & (CUT | RESUME)
         if stage.has_gaps and (not ends.all() or rows[0, before] & RESUME):
             continue
-        outcomes = after[:, : stage.end] & (CUT | RESUME)
-        found[before] = ends.any() & (outcomes == np.where(ends, CUT, RESUME)[:, None]).all(axis=0)
-    return found
+        separated[before] = ends.any() & (flags == np.where(ends, CUT, RESUME)[:, None]).all(axis=0)
+        if len(after) and ends.all() and not stage.has_gaps:
+            same = (flags == 0) & (after[:, :end] >> FLAG_BITS == fresh)
+            passed[before] = begins & ((flags == CUT) | same).all(axis=0)
+    return separated, passed
 
 
 def cuts_outside(stage: SplitTables, kept_whole: Iterable[str]) -> np.ndarray | None:
@@ -125,25 +136,14 @@ def cuts_outside(stage: SplitTables, kept_whole: Iterable[str]) -> np.ndarray | 
 
     None if there are no cuts, or more classes than an int64 has bits.
     """
-    cuts = certain_cuts(stage) & (not stage.has_gaps)
+    cuts = certain_cuts(stage)[0] & (not stage.has_gaps)
     for text in kept_whole:
         for before, after in pairwise(map(stage.class_of, text)):
             cuts[before, after] = False
     if not cuts.any() or stage.end > 64:
         return None
-    return _as_bits(cuts)
-
-
-def _as_bits(cuts: np.ndarray) -> np.ndarray:
-    """Return a row of bools as the bits of an int64."""
     bits: np.ndarray = cuts.astype(np.uint64) << np.arange(cuts.shape[1], dtype=np.uint64)
     return np.asarray(bits.sum(axis=1).astype(np.int64))
-
-
-def states_after(rows: np.ndarray, classes: list[int]) -> set[int]:
-    """Return the states that follow a character of one of the classes."""
-    entries = rows[:, classes].ravel().tolist()
-    return {(entry >> FLAG_BITS) // rows.shape[1] for entry in entries if not entry & RESUME}
 
 
 class PairCuts:
@@ -158,12 +158,11 @@ class PairCuts:
 
     def __init__(self, stages: Sequence[SplitTables]) -> None:
         self.stages = tuple(stages)
-        self._separated = [certain_cuts(stage) for stage in self.stages]
-        self._passed = [_passed(stage) for stage in self.stages]
+        self._cuts = [(stage, *certain_cuts(stage)) for stage in self.stages]
 
     def separates(self, before: str, after: str) -> bool | None:
         """Return whether a text may be cut between two characters; None if all stages only pass the cut."""
-        for stage, separated, passed in zip(self.stages, self._separated, self._passed, strict=True):
+        for stage, separated, passed in self._cuts:
             pair = stage.class_of(before), stage.class_of(after)
             if separated[pair]:
                 return True
@@ -173,27 +172,8 @@ class PairCuts:
 
     def last(self, text: str) -> int:
         """Return the last place at which a text may be cut, or 0."""
-        if any(separated.any() for separated in self._separated):
+        if any(separated.any() for _, separated, _ in self._cuts):
             for place in range(len(text) - 1, 0, -1):
                 if self.separates(text[place - 1], text[place]):
                     return place
         return 0
-
-
-def _passed(stage: SplitTables) -> np.ndarray:
-    """Return between which classes the stage passes a cut: bool of shape (n_classes, n_classes)."""
-    rows, found = stage.rows, np.zeros((stage.end, stage.end), bool)
-    if stage.has_gaps:
-        return found
-    fresh = rows[0, : stage.end]
-    states = fresh >> FLAG_BITS
-    matched = (rows & (MATCH_BEFORE | CUT) != 0).all(axis=1)
-    begins = (fresh & RESUME == 0) & matched[states // rows.shape[1]]
-    for before in range(stage.end):
-        after = rows[sorted(states_after(rows, [before]))]
-        if len(after) and (after[:, stage.end] & CUT).all():
-            entries = after[:, : stage.end]
-            cut = entries & (CUT | RESUME) == CUT
-            same = (entries & (CUT | RESUME) == 0) & (entries >> FLAG_BITS == states)
-            found[before] = begins & (cut | same).all(axis=0)
-    return found
