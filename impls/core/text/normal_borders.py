@@ -16,7 +16,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
-from impls.core.text.normalization import PREFIX_SPACE, call, normalizer, steps_of
+from impls.core.text.normalization import PREFIX_SPACE, Step, call, normalizer, steps_of
 
 _FORMS = frozenset({"nfc", "nfd", "nfkc", "nfkd"})
 _ONE_BY_ONE = frozenset({"lowercase", "strip-accents", "nmt"})
@@ -47,7 +47,8 @@ class NormalBorders:
 
     def characters_at_cut(self, before: str, after: str) -> tuple[str, str] | None:
         """Return the characters on both sides of a cut in the normalised text; None if it must not be cut there."""
-        for step in (str, *self._steps):
+        steps: list[Step] = [str, *self._steps]
+        for step in steps:
             before, after = step(before), step(after)
             if not before or not after:
                 return None
