@@ -48,7 +48,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 FORMS = [
     "nfc", "nfd", "nfkc", "nfkd+strip-accents+lowercase", "nfd+nfc", "lowercase+nfkc", "nmt", "strip",
-    'nfkd+replace("ll","▁x")',
+    'nfkd+replace("l","▁x")',
 ]  # fmt: skip
 MODELS: dict[str, Callable[[], Model]] = {
     **{name: (lambda name=name: of_pattern(name)) for name in NAMED},  # type: ignore[misc]
@@ -75,7 +75,7 @@ MODELS: dict[str, Callable[[], Model]] = {
 def test_ids_are_those_of_a_fresh_encoding_and_stable_ones_stay(name: str, fuzz: int) -> None:
     tokenizer = impls.load("priority", MODELS[name]())
     stable = follow(tokenizer, 120 * fuzz, name, [*FRAGMENTS, *CUT_SPECIALS])
-    assert (stable > 0.05) == (name not in ("none", "no automaton")), stable
+    assert (stable > 0.05) == (name not in ("none", "no automaton", "strip")), stable
 
 
 @pytest.mark.parametrize("name", ["specials", "nfc and prefix", "deepseek"])
