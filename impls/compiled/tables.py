@@ -7,8 +7,6 @@ the order of all buckets), and which three-byte characters some token holds side
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterable
 
 import numpy as np
 
@@ -63,12 +61,12 @@ def _row_bits(lefts: np.ndarray, rights: np.ndarray, n_symbols: int) -> np.ndarr
     bits = np.zeros(n_symbols, np.int64)
     left, right = lefts, rights
     while len(left):
-        places = left << SYMBOL_BITS | _bucket_in_row(right, bits[left])
-        taken, counts = np.unique(places, return_counts=True)
-        full = np.unique(taken[counts > _MOST_IN_BUCKET] >> SYMBOL_BITS)
-        bits[full] += 1
-        of_full = np.isin(left, full)
-        left, right = left[of_full], right[of_full]
+        begins = np.cumsum(1 << bits) - (1 << bits)
+        buckets = begins[left] + _bucket_in_row(right, bits[left])
+        is_full = np.zeros(n_symbols, bool)
+        is_full[left[np.bincount(buckets)[buckets] > _MOST_IN_BUCKET]] = True
+        bits += is_full
+        left, right = left[is_full[left]], right[is_full[left]]
     return bits
 
 
@@ -87,46 +85,48 @@ def _handles(lefts: np.ndarray, row_bits: np.ndarray) -> tuple[np.ndarray, int]:
     return handles, int(first + sizes.sum())
 
 
-_LEAD, _AFTER = 0xE0, 0xF0
-_leads = re.compile(b"[\xe0-\xef]").finditer
+_LEAD = 0xE0
+"""The high four bits of the first byte of a three-byte character."""
 
 
-def joins_of(tokens: Iterable[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    """Return two bitmaps of the pairs of characters that a token may hold.
+def joins_of(data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return two bitmaps of the pairs of characters that a token may hold; token i begins at `data[starts[i]]`.
 
     The first is by the pair's hash: uint8 of shape (1 << (61 - JOINS_SHIFT),), one bit per pair. The second is by the
     right character: int64 of shape (65536,), one bit for each last byte of a left character (its six bits) with which
     some token begins. A token that begins or ends inside a character counts for every character with that end or
     beginning.
     """
+    leads = np.flatnonzero(data[: starts[-1]] & 0xF0 == _LEAD)
+    token = np.searchsorted(starts, leads, "right") - 1
+    offsets, n_left = leads - starts[token], starts[token + 1] - leads
+    follows = (offsets >= 3) & (data[leads - 3] & 0xF0 == _LEAD)
+    whole = leads[follows & (n_left >= 3)]
+    pairs = [_codes(data, whole - 3) << 16 | _codes(data, whole)]
     ends = np.zeros(1 << 16, np.uint64)
-    pairs: list[int] = []
-    """Pairs of which a token holds both characters whole, left << 16 | right."""
-    ranges: list[np.ndarray] = []
-    """Pairs of which a token holds one character only in part."""
-    for token in tokens:
-        for lead in _leads(token, 1):
-            at = lead.start()
-            first = _code(token[at : at + 3])
-            n_rights = (4096, 64, 1)[min(len(token) - at, 3) - 1]
-            if at >= 3 and _LEAD <= token[at - 3] < _AFTER:
-                left = _code(token[at - 3 : at]) << 16
-                if n_rights == 1:
-                    pairs.append(left | first)
-                else:
-                    ranges.append(left | np.arange(first, first + n_rights))
-            elif at <= 2 and all(byte & 0xC0 == 0x80 for byte in token[:at]):
-                before = [byte & 63 for byte in token[:at]]
-                if at == 1:
-                    ends[first : first + n_rights] |= np.uint64(1 << before[0])
-                else:
-                    lefts = (np.arange(16) << 12) | (before[0] << 6) | before[1]
-                    ranges.append(((lefts[:, None] << 16) | np.arange(first, first + n_rights)).ravel())
-    keys = np.concatenate([np.array(pairs, np.int64), *ranges])
-    bits = (keys.astype(np.uint64) * _K1) >> np.uint64(JOINS_SHIFT)
+    partial = (follows & (n_left < 3)) | ((offsets > 0) & (offsets <= 2) & (data[starts[token]] & 0xC0 == 0x80))
+    for lead, offset, n_bytes in np.column_stack((leads, offsets, n_left))[partial].tolist():
+        first = _code(data[lead : lead + min(n_bytes, 3)].tobytes())
+        rights = np.arange(first, first + (4096, 64, 1)[min(n_bytes, 3) - 1])
+        before = data[lead - min(offset, 3) : lead].tolist()
+        if offset >= 3:
+            pairs.append(_code(bytes(before)) << 16 | rights)
+        elif offset == 1:
+            ends[rights] |= np.uint64(1 << (before[0] & 63))
+        elif before[1] & 0xC0 == 0x80:
+            lefts = (np.arange(16) << 12) | ((before[0] & 63) << 6) | (before[1] & 63)
+            pairs.append(((lefts[:, None] << 16) | rights).ravel())
+    bits = (np.concatenate(pairs).astype(np.uint64) * _K1) >> np.uint64(JOINS_SHIFT)
     bitmap = np.zeros(1 << (64 - JOINS_SHIFT), bool)
     bitmap[bits.astype(np.int64)] = True
     return np.packbits(bitmap, bitorder="little"), ends.view(np.int64)
+
+
+def _codes(data: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return the three-byte characters that begin at the offsets `at`: int64."""
+    a, b, c = (data[at + k].astype(np.int64) for k in range(3))
+    codes: np.ndarray = ((a & 15) << 12) | ((b & 63) << 6) | (c & 63)
+    return codes
 
 
 def _code(character: bytes) -> int:
@@ -261,7 +261,7 @@ def _with_vocabulary(
         # A segment is looked up like a piece, which would give the id of a whole piece to a part of another piece.
         lone = context.lone_characters()
         if lone is not None:
-            joins, lone[:, 1] = joins_of(token for token in model.tokens if token)
+            joins, lone[:, 1] = joins_of(data, starts)
             tables = tables | {"joins": joins, "lone": lone}
     cached = {"cache_tokens": rows[plain, 2].astype(np.int32), "cache_rows": np.ascontiguousarray(rows[~plain])}
     return tables | cached

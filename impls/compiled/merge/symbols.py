@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 
@@ -78,8 +77,8 @@ def from_merges(model: Model) -> Symbols:
 
 def listed_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct merges (left id, right id), of shape (n, 2), and the ids they make, in rank order."""
-    n = len(model.merges)
-    pairs = np.fromiter(chain.from_iterable(model.merges), np.int64, 2 * n).reshape(-1, 2)
+    pairs = np.frombuffer(model.packed().parts.merges, np.uint32).astype(np.int64).reshape(-1, 2)
+    n = len(pairs)
     results = np.fromiter(model.merge_results, np.int64, n)
     ranks = np.arange(n)
     # If a pair is listed twice, the later rank counts.
@@ -196,32 +195,28 @@ def _completing(
 
 def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> Symbols:
     """Return symbols numbered so that the base ids (say, of the bytes) come first, in order, then merges by rank."""
-    n_base = len(base_ids)
-    symbols_of: dict[int, list[int]] = {token: [symbol] for symbol, token in enumerate(base_ids.tolist())}
-    for rank, token in enumerate(results.tolist()):
-        symbols_of.setdefault(token, []).append(n_base + rank)
-    lefts: list[int] = []
-    rights: list[int] = []
-    symbols: list[int] = []
-    monotone = True
-    for rank, (left, right) in enumerate(pairs.tolist()):
-        # A part that no merge makes never occurs in a text.
-        for a in symbols_of.get(left, ()):
-            for b in symbols_of.get(right, ()):
-                lefts.append(a)
-                rights.append(b)
-                symbols.append(n_base + rank)
-                monotone = monotone and a < n_base + rank and b < n_base + rank
-        _refuse_many(len(symbols), "merges between symbols, several for a token that begins from different characters")
     ids = np.concatenate((base_ids, results)).astype(np.int32)
     _refuse_many(len(ids), "base symbols and merges")
-    return Symbols(
-        entries(np.array(lefts, np.int64), np.array(rights, np.int64), np.array(symbols, np.int64)),
-        np.arange(256, dtype=np.int32),
-        ids,
-        len(ids),
-        monotone,
-    )
+    # The symbols of a token are a slice of `by_token`. Tokens count from 1; of equal base ids the last one stands.
+    tokens, base = ids + 1, np.arange(len(base_ids))
+    n_tokens = max(int(tokens.max(initial=0)), int(pairs.max(initial=0)) + 1) + 1
+    last = np.zeros(n_tokens, np.int64)
+    np.maximum.at(last, tokens[base], base)
+    tokens[base[last[tokens[base]] != base]] = 0
+    by_token, n_symbols = np.argsort(tokens, kind="stable"), np.bincount(tokens, minlength=n_tokens)
+    begins = np.cumsum(n_symbols) - n_symbols
+    left, right = pairs.T + 1
+    # A part that no merge makes never occurs in a text.
+    n_ways = n_symbols[left] * n_symbols[right]
+    _refuse_many(int(n_ways.sum()), "merges between symbols, several for a token that begins from different characters")
+    rank = np.repeat(np.arange(len(pairs)), n_ways)
+    way = np.arange(len(rank)) - (np.cumsum(n_ways) - n_ways)[rank]
+    left, right = left[rank], right[rank]
+    lefts = by_token[begins[left] + way // n_symbols[right]]
+    rights = by_token[begins[right] + way % n_symbols[right]]
+    symbols = len(base_ids) + rank
+    monotone = bool((np.maximum(lefts, rights) < symbols).all())
+    return Symbols(entries(lefts, rights, symbols), np.arange(256, dtype=np.int32), ids, len(ids), monotone)
 
 
 def entries(lefts: np.ndarray, rights: np.ndarray, symbols: np.ndarray) -> np.ndarray:

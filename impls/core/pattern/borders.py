@@ -25,6 +25,10 @@ _BLOCK_STARTS = (
 """First code points of the classes; U+2581, SentencePiece's mark for a space, is a separate class."""
 
 
+_BETWEEN = "\ud800"
+"""What is put between tokens to join them; a surrogate is in none."""
+
+
 def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay_together: bool) -> SplitTables:
     """Build the automaton that cuts between two characters whose classes are neighbours in none of `tokens`.
 
@@ -38,9 +42,10 @@ def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay
     class_of[codes] = np.searchsorted(starts, codes, "right") - 1
     together = np.zeros((unknown + 1, unknown + 1), bool)
     together[unknown, unknown] = unknown_stay_together
-    for token in tokens:
-        classes = class_of[np.fromiter(map(ord, token), np.int64, len(token))]
-        together[classes[:-1], classes[1:]] = True
+    codes = np.frombuffer(_BETWEEN.join(tokens).encode("utf-32-le", "surrogatepass"), np.uint32)
+    inside, classes = codes != ord(_BETWEEN), class_of[codes]
+    neighbours = inside[:-1] & inside[1:]
+    together[classes[:-1][neighbours], classes[1:][neighbours]] = True
     # Merge classes with the same neighbours.
     _, smallest, quotient = np.unique(
         np.concatenate((together, together.T), axis=1), axis=0, return_index=True, return_inverse=True

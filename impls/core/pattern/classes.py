@@ -70,8 +70,8 @@ def paged(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Returns (pages of shape (0x4400,), values of shape (n_pages * 64,)).
     """
     rows = values.reshape(-1, _PAGE)
+    firsts = np.flatnonzero(np.concatenate(([True], (rows[1:] != rows[:-1]).any(axis=1))))  # of equal rows
     index: dict[bytes, int] = {}
-    pages = np.empty(len(rows), np.uint16)
-    for number, row in enumerate(rows):
-        pages[number] = index.setdefault(row.tobytes(), len(index))
+    page_of = np.array([index.setdefault(row.tobytes(), len(index)) for row in rows[firsts]], np.uint16)
+    pages = np.repeat(page_of, np.diff(firsts, append=len(rows)))
     return pages, np.frombuffer(b"".join(index), values.dtype).copy()
