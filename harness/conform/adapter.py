@@ -96,7 +96,7 @@ class ObjectAdapter:
         On `threads`, which start at once, each with another text first: one after the other, all that they give.
         """
         special = partial(self.target.encode, allowed_special="all", disallowed_special=())
-        encoders = {"special": special, **self.methods}
+        encoders: dict[str, Callable[..., Any]] = {"special": special, **self.methods}
         methods = {name: call if name in (*_OF_BYTES, "decode") else _listing(call) for name, call in encoders.items()}
 
         def answer(first: int = 0) -> Digests:
