@@ -33,11 +33,8 @@ from impls.formats.vocabulary import check_ids
 from impls.interface import Tokenizer as Implementation
 from impls.operations.stream_rules import StreamRules, rules_of_decoder
 
-PARTS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
-"""The fields of a tokenizer.json beside the model."""
-
-
-_FIELDS: list[Any] = [("version", Any, "1.0"), *((name, Any, None) for name in PARTS)]
+_PARTS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+_FIELDS: list[Any] = [("version", Any, "1.0"), *((name, Any, None) for name in _PARTS)]
 _File: Any = msgspec.defstruct("_File", [*_FIELDS, ("model", dict[str, msgspec.Raw])], kw_only=True)
 
 

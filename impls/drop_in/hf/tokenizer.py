@@ -18,7 +18,7 @@ from impls.drop_in.hf.configured import CHANGING, Configured
 from impls.drop_in.hf.encoding import Encoding
 from impls.drop_in.hf.not_provided import refuse
 from impls.drop_in.hf.parts import given_document
-from impls.drop_in.hf.pipeline import PARTS, Pipeline, read_document, read_file
+from impls.drop_in.hf.pipeline import Pipeline, read_document, read_file
 from impls.drop_in.hf.training import given_texts, learned, lines_of
 from impls.formats import load
 from impls.formats.files import read_bytes, write_atomically
@@ -26,7 +26,6 @@ from impls.formats.tokenizer_json.writer import write_compact
 from impls.interface import Tokenizer as Implementation
 
 _UNNAMED = Path("tokenizer.json")
-_EMPTY: dict[str, Any] = {"version": "1.0", **dict.fromkeys(PARTS), "added_tokens": []}
 
 
 class Tokenizer(Configured):
@@ -47,7 +46,7 @@ class Tokenizer(Configured):
         given = given_document("model", "a tokenizer of the suite, or a models.BPE", "get_trainer", model)
         if given is None:
             raise wrong_type("model", "a tokenizer of the suite, or a models.BPE", model)
-        self.pipeline = read_document({**_EMPTY, "model": given}, registry.get(implementation))
+        self.pipeline = read_document({"model": given}, registry.get(implementation))
 
     @classmethod
     def _of(cls, pipeline: Pipeline) -> Tokenizer:
