@@ -58,8 +58,11 @@ def _bucket_in_row(rights: np.ndarray, bits: np.ndarray) -> np.ndarray:
 
 def _row_bits(lefts: np.ndarray, rights: np.ndarray, n_symbols: int) -> np.ndarray:
     """Return the log2 of the number of buckets in each left symbol's row, so that none holds too many pairs: int64."""
+    n_pairs = np.bincount(lefts, minlength=n_symbols)
     bits = np.zeros(n_symbols, np.int64)
-    left, right = lefts, rights
+    while (crowded := n_pairs > _MOST_IN_BUCKET << bits).any():
+        bits += crowded
+    left, right = (part[n_pairs[lefts] > _MOST_IN_BUCKET] for part in (lefts, rights))
     while len(left):
         begins = np.cumsum(1 << bits) - (1 << bits)
         buckets = begins[left] + _bucket_in_row(right, bits[left])

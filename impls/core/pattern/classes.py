@@ -10,26 +10,41 @@ from functools import lru_cache
 import numpy as np
 import regex
 
-from impls.core.text.unicode_16 import stand_ins
+from impls.core.text.unicode_16 import named_codes, stand_ins
 
 N_CODE_POINTS = 0x110000
 _PAGE = 64
 
 
-@lru_cache(maxsize=1)
-def _all_characters() -> str:
-    codes = np.arange(N_CODE_POINTS, dtype="<u4")
-    return codes[(codes < 0xD800) | (codes >= 0xE000)].tobytes().decode("utf-32-le")
+_UNIFORM = 0x40000
+"""From here on characters are all alike but for tags, variation selectors and the first and last of each plane."""
+
+
+@lru_cache(maxsize=8)
+def _sample(*named: int) -> tuple[np.ndarray, str]:
+    """Return code points in order so that each has the properties of those that follow it up to the next: int64.
+
+    An expression may tell `named` code points from their neighbours. The number of all code points comes last. Also
+    returns the code points as a text.
+    """
+    sampled = np.zeros(N_CODE_POINTS + 1, bool)
+    sampled[:_UNIFORM] = sampled[0xE0000:0xE1001] = True
+    for shift in (-3, -2, -1, 0, 1):
+        sampled[_UNIFORM + shift :: 0x10000] = True
+    for code in named:
+        sampled[code : code + 2] = True
+    sampled[0xD800:0xE000] = False
+    codes = np.flatnonzero(sampled)
+    return codes, codes[:-1].astype("<u4").tobytes().decode("utf-32-le")
 
 
 @lru_cache(maxsize=128)
 def members(source: str) -> np.ndarray:
     """Return which code points a one-character expression matches: bool of shape (0x110000,); no surrogate does."""
+    codes, text = _sample(*(code for code in named_codes(source).tolist() if code >= _UNIFORM))
     inside = np.zeros(N_CODE_POINTS, bool)
-    everything = _all_characters()
-    for found in regex.finditer(f"(?:{source})+", everything):
-        first, last = ord(everything[found.start()]), ord(everything[found.end() - 1])
-        inside[first : last + 1] = True
+    for match in regex.finditer(f"(?:{source})+", text):
+        inside[codes[match.start()] : codes[match.end()]] = True
     inside[0xD800:0xE000] = False
     moved = stand_ins(source)
     inside[[ord(character) for character in moved]] = inside[[ord(character) for character in moved.values()]]

@@ -36,6 +36,13 @@ def as_unicode_16(text: str, *expressions: str) -> str:
     return text if moved.keys().isdisjoint(text) else "".join([moved.get(each, each) for each in text])
 
 
+def named_codes(*expressions: str) -> np.ndarray:
+    """Return the code points beyond ASCII that `expressions` name, in order: int64."""
+    named = [match for expression in expressions for match in _NAMED.finditer(expression)]
+    codes = (int(match[match.lastindex], 16) if match.lastindex else ord(match[0]) for match in named)
+    return np.unique(np.fromiter(codes, np.int64))
+
+
 @lru_cache(maxsize=64)
 def stand_ins(*expressions: str) -> Mapping[str, str]:
     """Return the stand-in of each character that `regex` has in another category than Unicode 16.
@@ -45,9 +52,7 @@ def stand_ins(*expressions: str) -> Mapping[str, str]:
     """
     if not _moved():
         return {}
-    named = [match for expression in expressions for match in _NAMED.finditer(expression)]
-    codes = (int(match[match.lastindex], 16) if match.lastindex else ord(match[0]) for match in named)
-    bounds = np.unique(np.fromiter(codes, np.int64))
+    bounds = named_codes(*expressions)
     stand_in_of: dict[str, str] = {}
     for kept, moved in _moved():
         above = np.searchsorted(kept, moved).clip(1, len(kept) - 1)

@@ -93,3 +93,17 @@ def test_classes_hold_the_letters_of_unicode_16() -> None:
     assert int(members(r"\p{L}").sum()) == 141028
     assert members(r"\p{Ll}")[0x295]
     assert not members(r"\p{L}")[0xA7CE]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *(r"\p{Cn}", r"[^\s\p{L}\p{N}]", r"\p{Noncharacter_Code_Point}", r"\p{Co}", r"\p{VS}", "(?i:s)", r"[\s\S]"),
+        *(r"[^\U000ffffe]", "[\U00051234-\U000a0001]", r"[\ud7ff-\ue000]", r"[\U0003FFFF-\U00040000]", r"\U0010FFFF"),
+    ],
+)
+def test_members_are_the_matches_among_all_characters(source: str) -> None:
+    moved = unicode_16.stand_ins(source)
+    matched = set(regex.findall(source, EVERYTHING))
+    expected = {c for c in EVERYTHING if moved.get(c, c) in matched}
+    assert {chr(code) for code in members(source).nonzero()[0].tolist()} == expected
