@@ -44,7 +44,7 @@ class Fuzz(Verb):
     files: int | None = option(
         "Generate N random tokenizer.json files, from --seed on, and compare the sides with Hugging Face's reading.",
         "--files",
-        type=options.SIZE,
+        type=options.size,
         metavar="N",
     )
     seconds: float | None = option(

@@ -88,20 +88,12 @@ _UNITS = {"": 1} | {f"{letter}{end}": 1000**n for n, letter in enumerate("kmgt",
 _UNITS |= {"b": 1} | {f"{letter}ib": 1024**n for n, letter in enumerate("kmgt", 1)}
 
 
-class _Size(click.ParamType[int]):
-    """A positive whole number that may have a unit: 8k, 32768, 256MiB, 2GB."""
-
-    name = "SIZE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number; raise a usage error naming the option."""
-        parsed = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)", str(value).lower())
-        if parsed is None or parsed[2] not in _UNITS or (size := int(float(parsed[1]) * _UNITS[parsed[2]])) < 1:
-            self.fail(f"invalid size {value!r}; write it like 8k, 32768, 256MiB or 2GB", param, ctx)
-        return size
-
-
-SIZE = _Size()
+def size(value: str | int) -> int:
+    """Parse a positive whole number that may have a unit: 8k, 32768, 256MiB, 2GB."""
+    parsed = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)", str(value).lower())
+    if parsed is None or parsed[2] not in _UNITS or (number := int(float(parsed[1]) * _UNITS[parsed[2]])) < 1:
+        raise click.BadParameter(f"invalid size {value!r}; write it like 8k, 32768, 256MiB or 2GB")
+    return number
 
 
 class _Text(click.ParamType[str]):
@@ -147,7 +139,7 @@ models = model_option("Vocabulary; repeatable.", multiple=True)
 model = model_option("Vocabulary.", default=DEFAULT_MODEL)
 corpora = corpus_option("Corpus, file or glob; repeatable.", multiple=True)
 split = option("Only this part of each corpus.", type=click.Choice(["train", "held-out"]))
-max_bytes = option("Read only this many UTF-8 bytes of each corpus.", type=SIZE, metavar="SIZE")
+max_bytes = option("Read only this many UTF-8 bytes of each corpus.", type=size, metavar="SIZE")
 out = out_option("Also write the records here.", FOLDER)
 as_csv = flag("One CSV table on standard output.", "--csv")
 as_latex = flag("One LaTeX table on standard output.", "--latex")

@@ -39,7 +39,7 @@ class Train(Verb):
     )
     counts: tuple[Path, ...] = option("File written by `--count-only`; repeatable.", type=options.FILE, multiple=True)
     count_only: bool = flag("Only count the pieces, for --counts.")
-    vocab_size: int = option("Number of ids, such as 8k.", type=options.SIZE, default=10_000, metavar="SIZE")
+    vocab_size: int = option("Number of ids, such as 8k.", type=options.size, default=10_000, metavar="SIZE")
     implementation: str = options.one_implementation("Implementation that trains.", "compiled")
     name: str | None = option("Save it under this name for the other verbs (-m NAME).", metavar="NAME")
     out: Path | None = options.out_option("Write the model file here.", options.FILE)
@@ -68,7 +68,7 @@ class Train(Verb):
     field: str = option("Field of JSON lines or Parquet.", "--field", "--column", default="text", metavar="NAME")
     memory_limit: int | None = option(
         "Memory for counting; beyond it, files are used.  [default: half of what is free]",
-        type=options.SIZE,
+        type=options.size,
         metavar="SIZE",
         advanced=True,
     )
