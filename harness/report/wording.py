@@ -69,22 +69,22 @@ def money(value: float) -> str:
     return f"{value:,.{decimals}f}"
 
 
+def _in_units(value: float, scales: dict[str, float]) -> str:
+    """Format a figure in the largest unit that it holds once; without one, in the smallest."""
+    unit = next((unit for unit, scale in scales.items() if abs(value) >= scale), list(scales)[-1])
+    return f"{figure(value / scales[unit])} {unit}"
+
+
 @_or_absent
 def size(value: float) -> str:
     """Format bytes in decimal units: 512 B, 12.3 kB, 1.23 MB."""
-    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if abs(value) >= scale:
-            return f"{figure(value / scale)} {unit}"
-    return f"{int(value)} B"
+    return _in_units(value, {"GB": 1e9, "MB": 1e6, "kB": 1e3}) if abs(value) >= 1e3 else f"{int(value)} B"
 
 
 @_or_absent
 def duration(value: float) -> str:
     """Format seconds in a suitable unit: 1.23 s, 45.6 ms, 789 µs."""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if abs(value) >= scale:
-            return f"{figure(value / scale)} {unit}"
-    return f"{figure(value / 1e-9)} ns" if value else "0 s"
+    return _in_units(value, {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}) if value else "0 s"
 
 
 def plus_minus(value: Spread) -> str:
