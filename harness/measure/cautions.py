@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.measure.summary import CITABLE_FLOOR, WorkloadSummary
-from impls.core.errors import plural
+from impls.core.errors import plural, some_of
 
 MOST_LOST = 0.25
 MOST_LOAD_PER_CORE = 0.25
-_MOST_NAMED = 5
+_TABLES = "`bpebench report`"
 
 
 def machine_warnings(machine: Mapping[str, Any], load_before: float | None) -> list[str]:
@@ -35,7 +35,7 @@ def run_warnings(workloads: Sequence[WorkloadSummary]) -> list[str]:
     warnings: list[str] = []
     noisy = [workload for workload in workloads if workload.floor and workload.is_noisy]
     if noisy:
-        names = _first([f"{workload.name} ({workload.floor:.1%})" for workload in noisy])
+        names = some_of([f"{workload.name} ({workload.floor:.1%})" for workload in noisy], _TABLES)
         warnings.append(
             f"{plural(len(noisy), 'workload')} may not be cited, with a noise floor over {CITABLE_FLOOR:.0%}: {names}; "
             "stop other work and run again, or use --profile rigorous"
@@ -51,10 +51,6 @@ def run_warnings(workloads: Sequence[WorkloadSummary]) -> list[str]:
     if by_processor:
         warnings.append(
             f"{plural(len(by_processor), 'workload')} ranked by processor time, from which wall time differs by more "
-            f"than the floor: {_first(by_processor)}"
+            f"than the floor: {some_of(by_processor, _TABLES)}"
         )
     return warnings
-
-
-def _first(names: Sequence[str]) -> str:
-    return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
