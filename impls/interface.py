@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack
+from typing import TYPE_CHECKING, ClassVar, Literal, Unpack
 
 from impls.core.arguments import Special, SpecialSet
 from impls.core.errors import BPEError, Unsupported
@@ -108,10 +108,6 @@ class Tokenizer(ABC):
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids; raise `UnknownId(id, position)`, unless the model has an unknown token."""
         return decoding.decode_bytes(self.model, ids)
-
-    def encode_cut(self, text: str) -> Sequence[Any] | None:
-        """Return the last certain place of a text (or 0), the ids before it and those after it, if one call does so."""
-        return None
 
     # --- what everybody gets ---------------------------------------------------------------------------------
 

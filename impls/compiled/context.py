@@ -15,18 +15,16 @@ from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.splitting import SplitContext, Splitting
 
 _LEAST_CACHE_BITS, _USUAL_CACHE_BITS, _MOST_CACHE_BITS = 14, 19, 20
-_LEAST_LONG_BITS, _MOST_LONG_BITS = 15, 18
-"""log2 of the number of slots of the caches of pieces: minimum initial size, and maximum. The cache of short pieces has
-two to four times the vocabulary's entries at first, and at most its usual size unless these need more."""
+"""log2 of the number of slots of the cache of pieces: at least and usually at most so many at first, two to four times
+the vocabulary's entries; then maximum."""
 _IN_SMALL_PAGES, _MOST_IN_SMALL_PAGES = 1 << 18, 1 << 20
 """Number of bytes in small pages: of a buffer that is filled from its start on; maximum of a new table or the arena."""
-_LONG_STORE_BYTES = 1 << 24
-_ARENA_IDS = 1 << 20
+_ARENA_IDS = 1 << 22
 _TEXT_BYTES = 1 << 24
 _OUT_IDS = 1 << 22
 """The ids of texts of up to this many bytes fit in the buffer; memory that no text has needed yet is only reserved."""
 
-_BUFFERS = ("text", "out", "arena", "long_store")
+_BUFFERS = ("text", "out", "arena")
 _KEY_MASKS = np.frombuffer(
     b"".join([(b"\xff" * n).ljust(16, b"\0") for n in range(16)] + [bytes(16)])
     + b"".join([bytes([n]).rjust(16, b"\0") for n in range(16)] + [bytes(16)]),
@@ -80,35 +78,25 @@ class Context(SplitContext):
         self.hold("small_scratch", aligned_zeros(2048))
         for field, offset in (("symbols", 64), ("ranks", 512), ("symbol_handles", 1088), ("pair_symbols", 1344)):
             self[field] = self["small_scratch"] + offset
-        self._caches()
+        self._cache()
         self.hold("out", aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES, _IN_SMALL_PAGES))
         self["out_limit"] = _OUT_IDS
         self._whole()
         native.load_vocabulary(self.address)
 
-    def _caches(self) -> None:
+    def _cache(self) -> None:
         n_entries = self["n_cache_tokens"] + self["n_cache_rows"]
         bits = min(_USUAL_CACHE_BITS, max(_LEAST_CACHE_BITS, (4 * n_entries).bit_length()))
         bits = max(bits, (2 * n_entries).bit_length())
-        self._table("pieces", bits, max(bits, _MOST_CACHE_BITS), (3 << bits) // 4)
-        self._table("long", _LEAST_LONG_BITS, _MOST_LONG_BITS, (1 << _LEAST_LONG_BITS) // 2)
-        self.hold("arena", aligned_zeros(4 * _ARENA_IDS, _MOST_IN_SMALL_PAGES))
-        self["arena_limit"] = _ARENA_IDS
-        self.hold("long_store", aligned_zeros(_LONG_STORE_BYTES, _IN_SMALL_PAGES))
-        self["long_store_limit"] = _LONG_STORE_BYTES
-        self.hold("seen", np.zeros(1 << (layout.SEEN_BITS - 6), np.int64))
-        self.hold("key_masks", _KEY_MASKS)
-
-    def _table(self, table: str, bits: int, most_bits: int, limit: int) -> None:
-        """Hold a hash table for `limit` entries of 32 bytes in 2**bits slots that may grow to 2**most_bits slots."""
-        in_use, memory = 32 << bits, 32 << most_bits
-        array = aligned_zeros(memory, in_use if in_use <= _MOST_IN_SMALL_PAGES else 0)
+        most_bits, in_use = max(bits, _MOST_CACHE_BITS), 32 << bits
+        array = aligned_zeros(32 << most_bits, in_use if in_use <= _MOST_IN_SMALL_PAGES else 0)
         # The first access to a page causes a page fault, and so does the first write: write now, as lookups only read.
         array[: in_use : mmap.PAGESIZE] = 0
-        self.hold(f"{table}.entries", array)
-        self[f"{table}.shift"] = 64 - bits
-        self[f"{table}.limit"] = limit
-        self[f"{table}.least_shift"] = 64 - most_bits
+        self.hold("entries", array)
+        self["entries_shift"], self["least_shift"], self["most_entries"] = 64 - bits, 64 - most_bits, (3 << bits) // 4
+        self.hold("arena", aligned_zeros(4 * _ARENA_IDS, _MOST_IN_SMALL_PAGES))
+        self["arena_limit"] = _ARENA_IDS
+        self.hold("key_masks", _KEY_MASKS)
 
     def _whole(self) -> None:
         """Hold the hash table of whole pieces."""
@@ -137,8 +125,7 @@ class Context(SplitContext):
         table, self["n_specials"] = specials
         self.hold("specials", table)
         if cuts is not None:
-            self.hold("cuts", cuts[0])
-            self.hold("all_cuts", cuts[1])
+            self.hold("cuts", cuts)
 
     def touch_buffers(self) -> None:
         """Touch the memory that a first text needs, so that no call waits for its pages."""

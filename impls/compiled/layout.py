@@ -44,9 +44,6 @@ COUNT_AT = 21
 KEY_LENGTHS = 17
 """The first row in KEY_MASKS of those that set the top byte of a key to its length."""
 
-SEEN_BITS = 16
-"""Number of bits of a hash that select a bit of SEEN."""
-
 LONGEST_DERIVED = 1024
 """Maximum size of a token whose parts `merge/piece` finds, in time that grows with the square of the size."""
 
@@ -64,25 +61,6 @@ N_COUNTERS = 8
 """Words before the regions in the checked build's table: three about faults, then two spare words."""
 
 
-class LongEntry(Record):
-    """A piece of 16 to 255 bytes, see `lookup/cache`."""
-
-    hash: i64
-    place: i64  # offset in LONG_STORE of its bytes, which its ids follow
-    n_bytes: i64  # its size; 0 in an empty slot
-    count: i64  # number of ids
-
-
-class TableRecord(Record):
-    """A hash table of pieces, in memory reserved for its maximum size, and how much of it is in use."""
-
-    entries: i64  # address of the entries, by slot
-    shift: i64  # the slot of a hash is the hash shifted right by this
-    count: i64  # number of entries that are not empty
-    limit: i64  # maximum number of entries before the table grows or is emptied
-    least_shift: i64  # the shift at the table's maximum size
-
-
 class Key(Record):
     """The key of a piece of up to 15 bytes, or a mask of one."""
 
@@ -90,8 +68,8 @@ class Key(Record):
     high: i64  # bytes 8 to 14, and the number of bytes in the top byte
 
 
-class ShortEntry(Record):
-    """A piece of up to 15 bytes and its ids, see `lookup/cache`."""
+class Entry(Record):
+    """A piece and its ids, see `lookup/cache`."""
 
     low: i64  # as in a key
     high: i64  # as in a key; 0 in an empty slot
@@ -121,8 +99,6 @@ class ContextRecord(Record):
     automaton: Automaton  # of the pattern, or of what windows leave
     character_flags: U8s  # uint8 by page * 64 + code point % 64: the flags of a character, for the windows
     flag_pages: U16s  # uint16 by code point // 64: its page of CHARACTER_FLAGS
-    ascii_cuts: U8s  # uint8 by first | second << 8 of two ASCII characters: 1 if a piece ends between them
-    split_otherwise: i64  # address of the kernel that splits if SPLITTER is one of OTHERS, else 0
     stages: Rows[StageRecord]  # a `StageRecord` per stage
     n_stages: i64  # number of stages
     # merging
@@ -152,22 +128,20 @@ class ContextRecord(Record):
     heads: I32s  # int32 by rank: the first position in its queue, or -1; see `merge/merge_long`
     latest: I32s  # int32 by rank: the position queued last, perhaps of an earlier piece
     head_bits: I64s  # one bit by rank: whether its queue may hold a position
-    # the caches of pieces
-    pieces: TableRecord  # 32-byte entries for pieces of up to 15 bytes
-    n_refused: i64  # number of pieces not stored because the table PIECES was full
+    # the cache of pieces
+    entries: Rows[Entry]  # hash table of pieces of up to 255 bytes, in memory reserved for its maximum size
+    entries_shift: i64  # the slot of a hash is the hash shifted right by this
+    least_shift: i64  # ENTRIES_SHIFT at the table's maximum size
+    n_entries: i64  # number of entries that are not empty
+    most_entries: i64  # maximum number of entries before the table grows or is emptied
+    n_refused: i64  # number of pieces not stored because the table was full
     cache_tokens: I32s  # int32: ids of the tokens that are in the cache from the start, each piece having this one id
     n_cache_tokens: i64  # number of ids in CACHE_TOKENS
-    cache_rows: Rows[ShortEntry]  # 32-byte entries: the vocabulary's other entries in the cache from the start
+    cache_rows: Rows[Entry]  # 32-byte entries: the vocabulary's other entries in the cache from the start
     n_cache_rows: i64  # number of entries in CACHE_ROWS
-    arena: I32s  # int32: ids of pieces in PIECES whose ids do not fit in the entry
-    arena_used: i64  # number of ids in the arena
-    arena_limit: i64  # maximum number of ids in the arena
-    long: TableRecord  # 32-byte entries for pieces of 16 to 255 bytes
-    long_store: U8s  # the bytes and ids of the pieces in LONG
-    long_used: i64  # number of bytes of LONG_STORE in use
-    long_store_limit: i64  # size of LONG_STORE in bytes
-    seen: I64s  # one bit by hash: whether a longer piece of ideographs with this hash was seen before
-    n_seen: i64  # number of bits set in SEEN
+    arena: I32s  # int32: ids that do not fit in their entry; after those of a piece of 16 bytes or more, its bytes
+    arena_used: i64  # number of int32 in use in the arena
+    arena_limit: i64  # size of the arena in int32
     key_masks: Rows[Key]  # by length: mask of a key of 0 to 15 bytes, then zeros; at KEY_LENGTHS the length's bits
     # working space
     work: i64  # working space of a block; the next six fields are parts of it
@@ -209,10 +183,7 @@ class ContextRecord(Record):
     list_items: i64  # offset, in a list object, of the address of its items
     batch_used: i64  # number of ids in OUT that the current job has written
     int_type: i64  # address of the type int
-    cuts: I64s  # int64 by class: bits of the classes before which the pattern always cuts after it; see `cpython/texts`
-    all_cuts: I64s  # like CUTS, but CUTS leaves out cuts inside special tokens; both are 0 if there are no cuts
-    clock: i64  # seconds that clock_gettime writes
-    clock_nanoseconds: i64  # nanoseconds that clock_gettime writes
+    cuts: I64s  # int64 by class: bits of the classes before which a text may be cut after it, see `cpython/texts`; or 0
 
 
 # Working space of a block: sizes of its parts, in items

@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
@@ -15,14 +15,19 @@ import numpy as np
 from impls.compiled.codegen.build import is_checked
 from impls.compiled.context import Context
 from impls.compiled.cpython import plain
-from impls.compiled.cpython.plain import decode_bytes
 from impls.compiled.growing import KernelEnds, TokensByEnd, tokens_by_end
 from impls.compiled.merge.spelling_tables import borders
 from impls.compiled.pretokenize.layout import AUTOMATON
-from impls.compiled.pretokenize.specials import SpecialPieces, Specials, SpecialTokenIndex
+from impls.compiled.pretokenize.specials import (
+    SpecialPieces,
+    Specials,
+    special_table,
+    suffixes_by_prefix,
+    without_hidden_space,
+)
 from impls.compiled.pretokenize.splitting import Splitting, cuts_of, splitting_of, with_borders
 from impls.compiled.tables import tables_of
-from impls.compiled.threads.batches import Batches, ready_for
+from impls.compiled.threads.batches import encoded, ready_for
 from impls.compiled.threads.pool import Pool
 from impls.core import arguments
 from impls.core.arguments import Special, SpecialSet
@@ -32,6 +37,8 @@ from impls.core.model import Model
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.text import repair_surrogates
 from impls.interface import Texts, Threads, Tokenizer, TrainingSpec
+from impls.operations import batches
+from impls.operations.stream_rules import stream_rules
 
 
 class Compiled(Tokenizer):
@@ -60,9 +67,9 @@ class Compiled(Tokenizer):
             splitting, self.splitting = with_borders(splitting, tables)
         self._special_pieces = SpecialPieces(model)
         self._specials = Specials(model)
-        index = SpecialTokenIndex.of(model.whole_token_ids)
-        cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, index.suffixes)
-        self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), index.table(), cuts)
+        by_prefix = suffixes_by_prefix(model.whole_token_ids)
+        cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, by_prefix)
+        self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), special_table(by_prefix), cuts)
         # One context serves all calls that hold the interpreter lock; while it encodes a long text it is marked busy.
         self._use(self._pool.new())
         _living.add(self)
@@ -78,10 +85,6 @@ class Compiled(Tokenizer):
         # `encode` tries these built-ins first; they search the original text for special tokens.
         self._searching = None if rewrites else self._fast
         self._list_unless_special = _never if self._searching is None else self._searching.encode_to_list_unless_special
-
-    def encode_cut(self, text: str) -> list[Any] | None:
-        """Encode a text in two parts; see `Tokenizer.encode_cut`."""
-        return None if self._searching is None else self._searching.encode_cut(text)
 
     def token_ends(self) -> KernelEnds | None:
         """Return what keeps the last tokens of the beginnings of a piece; see `operations.growing_piece`."""
@@ -158,19 +161,11 @@ class Compiled(Tokenizer):
             ids = None
         return super().encode_ordinary(text) if ids is None else ids
 
-    def count(self, text: str, at_most: int | None = None) -> int:
-        """Count the ids of `text`; see `Tokenizer.count`."""
-        counted = None
-        if at_most is None and self._fast is not None and not self._added:
-            with suppress(UnicodeEncodeError, TypeError):
-                counted = self._fast.count_ids(text)
-        return super().count(text, at_most) if counted is None else counted
-
     def encode_batch(self, texts: Texts, threads: Threads = None, **special: Unpack[Special]) -> list[list[int]]:
         """Return `encode` of each text, on threads that run without the interpreter lock."""
         if self._fast is None:
             return super().encode_batch(texts, _threads_without_builtins(threads), **special)
-        return arguments.encoded_batch(self._batches(**special).lists, texts, threads)
+        return arguments.encoded_batch(partial(self._encoded, as_arrays=False, **special), texts, threads)
 
     def encode_ragged(
         self, texts: Texts, threads: Threads = None, **special: Unpack[Special]
@@ -178,9 +173,18 @@ class Compiled(Tokenizer):
         """Return the ids of all texts, likewise; see `Tokenizer.encode_ragged`."""
         if self._fast is None:
             return super().encode_ragged(texts, _threads_without_builtins(threads), **special)
-        return arguments.encoded_batch(self._batches(**special).ragged, texts, threads)
+        arrays = arguments.encoded_batch(partial(self._encoded, as_arrays=True, **special), texts, threads)
+        return batches.joined(arrays)
 
-    def _batches(self, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all") -> Batches:
+    def _encoded(
+        self,
+        texts: list[str],
+        threads: int,
+        *,
+        as_arrays: bool,
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> list[Any]:
         arguments.check_special_sets(allowed_special, disallowed_special)
 
         def encode_one(text: str) -> np.ndarray:
@@ -189,7 +193,7 @@ class Compiled(Tokenizer):
         is_searched = not self._specials.none and bool(allowed_special or disallowed_special or self._added)
         written = self._written if self.model.rewrites_text or self._special_pieces else None
         ready = ready_for(is_searched, written, self._specials.absent)
-        return Batches(self._run_claimed, self._pool, ready, encode_one)
+        return encoded(texts, threads, ready, self._pool, self._run_claimed, encode_one, as_arrays=as_arrays)
 
     def _written(self, text: str) -> str | None:
         """Return the normalised text for the kernels, or None if they alone cannot encode it."""
@@ -263,8 +267,10 @@ class Compiled(Tokenizer):
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Decode the ids to bytes; see `Tokenizer.decode_bytes`."""
-        ids = ids if isinstance(ids, np.ndarray) else arguments.id_list(ids)
-        data = decode_bytes(self.model, self._pool, self._own, ids)
+        ids = arguments.id_list(ids)
+        data = None if self._own.builtins is None else self._own.builtins.decode_to_bytes(ids)
+        if data is not None and (self.model.sentencepiece is not None or self.model.decoder is not None):
+            data = without_hidden_space(data, ids, stream_rules(self.model))
         return super().decode_bytes(ids) if data is None else data
 
 

@@ -33,8 +33,6 @@ from impls.operations.growing_piece import LEAST, GrowingPiece, growing_piece
 
 CHUNK = 1024
 """Least characters of a chunk if a certain place is among the next as many; shorter at the end of a text."""
-_CUT_AT_ONCE = 2 * CHUNK
-"""A tail and appended text below this many characters are encoded by one call, if the implementation has one."""
 _SCANNED = 1_000
 """Most characters within which `truncate` tries every place."""
 
@@ -136,18 +134,8 @@ class Incremental:
             self._next_length = LEAST if self._piece is not None else 2 * len(tail)  # then it is tried again
         if self._piece is not None and (change := self._piece.append(text, self.n_stable)) is not None:
             return change
-        state = chunks, n_chunks, n_ids, settled, settled_ids, tail, old = self._complete_state()
-        n_stable, new = n_ids + len(settled_ids), tail + text
-        if len(new) < _CUT_AT_ONCE and (cut := self._encoder.encode_cut(new)):
-            place, ids, tail_ids = cut
-            if place:
-                settled, new, settled_ids = settled + new[:place], new[place:], settled_ids + ids
-                if len(settled) >= CHUNK:
-                    chunks[n_chunks:] = [(settled, settled_ids)]
-                    n_chunks, n_ids, settled, settled_ids = n_chunks + 1, n_ids + len(settled_ids), "", []
-            self._piece = None
-            self._state = chunks, n_chunks, n_ids, settled, settled_ids, new, tail_ids
-            return change_of(n_stable, old, ids + tail_ids)
+        state = self._complete_state()
+        n_stable, old = self.n_stable, state[6]
         try:
             new_state, ids = self._grown(state, text)
         except BPEError:
@@ -208,7 +196,7 @@ class Incremental:
         finished = [(settled, settled_ids), *more] if settled and more else more
         if more:
             settled, settled_ids = "", []
-        place, ids, tail_ids = self._encoder.encode_cut(last) or self._encoded_apart(last, begins=begins and not more)
+        place, ids, tail_ids = self._encoded_apart(last, begins=begins and not more)
         settled, settled_ids = settled + last[:place], settled_ids + ids
         ids = [*_ids_of(more), *ids, *tail_ids]
         if len(settled) >= CHUNK:
@@ -223,7 +211,7 @@ class Incremental:
         return [(part, encode(part)) for part, encode in zip(parts, encodes, strict=False)]
 
     def _encoded_apart(self, text: str, *, begins: bool) -> tuple[int, list[int], list[int]]:
-        """Return the result of `encode_cut`, computed here."""
+        """Return the last certain place of a text (or 0), the ids before it and those after it."""
         place = self._cuts.last(text)
         *stable, (_, tail_ids) = self._encoded([text[:place], text[place:]] if place else [text], begins=begins)
         return place, _ids_of(stable), tail_ids

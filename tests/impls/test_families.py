@@ -97,7 +97,7 @@ def test_every_implementation_gives_the_ids_of_the_familys_own_library(name: str
     [
         ("deepseek", "automaton, 3 stages, windows"),
         ("qwen-nfc", "automaton"),
-        ("mistral-v3", "automaton, borders, windows"),
+        ("mistral-v3", "automaton, borders"),
     ],
 )
 def test_kernels_split_a_familys_text_themselves(name: str, splitting: str) -> None:

@@ -1,6 +1,4 @@
-"""Compiles kernels: `python -m impls.compiled.codegen NAME FILE` writes one of the object files for this processor.
-
-Any number of further pairs PROCESSOR FILE may follow: each writes the same object file for one of `target.generations`.
+"""Compiles kernels: `python -m impls.compiled.codegen NAME FILE` writes one of the object files.
 
 This runs as a separate process, so that Numba, its memory and its settings stay out of the process that uses the
 kernels. Numba runs without its optimiser (NUMBA_OPT=0) and links nothing: LLVM gets every function as it was lowered,
@@ -32,12 +30,11 @@ _long_as_address = external("PyLong_AsVoidPtr", 1)
 _context_at = record_at(ContextRecord)
 
 
-def compile_to(name: str, paths: Mapping[str, Path]) -> None:
-    """Compile the object file `name` for each processor in `paths` (see `target_machine`); write it to that path."""
+def compiled(name: str) -> bytes:
+    """Compile the object file `name`, for the processor that `target_machine` says."""
     with collected() as modules:
         entries = {PREFIX + kernel: entry(module, kernel) for kernel, module in exported(name).items()}
-    for processor, path in paths.items():
-        path.write_bytes(image_of(entries, modules, processor))
+    return image_of(entries, modules)
 
 
 def entry(module: str, name: str) -> Any:
@@ -60,10 +57,10 @@ def entry(module: str, name: str) -> Any:
     return numba.cfunc(types.int64(*arguments), pipeline_class=KernelCompiler, error_model="numpy")(function)
 
 
-def image_of(entries: Mapping[str, Any], modules: Sequence[str], processor: str = "") -> bytes:
+def image_of(entries: Mapping[str, Any], modules: Sequence[str]) -> bytes:
     """Return an object file that exports the callbacks `entries`, by name; `modules` is their LLVM code.
 
-    Every other function in it is internal. For `processor` see `target_machine`.
+    Every other function in it is internal.
     """
     program = llvm.parse_assembly("")
     for text in modules:
@@ -74,7 +71,7 @@ def image_of(entries: Mapping[str, Any], modules: Sequence[str], processor: str 
             function.linkage = "internal"
             if any(name in function.name for name in OUTLINED):
                 function.add_function_attribute("noinline")
-    machine = target_machine(processor)
+    machine = target_machine()
     program.triple, program.data_layout = machine.triple, str(machine.target_data)
     _optimise(program, machine)
     image: bytes = machine.emit_object(program)
@@ -113,5 +110,4 @@ if __name__ == "__main__":
     # Nearly all objects Numba makes here stay alive, so the garbage collector runs less often than usual.
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
-    name, own, *others = sys.argv[1:]
-    compile_to(name, {"": Path(own)} | dict(zip(others[::2], map(Path, others[1::2]), strict=True)))
+    Path(sys.argv[2]).write_bytes(compiled(sys.argv[1]))

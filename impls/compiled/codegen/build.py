@@ -2,8 +2,8 @@
 
 The key of the cache is a digest of every source that goes into it, of the versions of Numba, llvmlite and Python, and
 of the processor's features. A file is written completely, then renamed. If several processes start at once, one
-compiles and the others wait for it, up to a limit; if the cache cannot be written, or other users can write it, each
-process compiles for itself.
+compiles and the others wait for it; if the cache cannot be written, or other users can write it, each process compiles
+for itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
-from typing import IO, Any
+from typing import Any
+
+import numpy as np
 
 from impls.compiled.codegen import target
 from impls.compiled.codegen.entry_points import (
@@ -53,8 +55,6 @@ _NO_KERNELS = (
     "core/pattern/steps.py",
 )
 """What the kernels and their compilation depend on besides the modules that import `codegen.memory`."""
-LONGEST_WAIT_SECONDS = 120.0
-"""Maximum wait for another process that compiles; after that, this process compiles too."""
 
 
 def is_checked() -> bool:
@@ -121,13 +121,11 @@ def plain_function(name: str, n_arguments: int) -> Any:
 
 
 @cache
-def regions() -> Any:
+def regions() -> np.ndarray:
     """Return the checked build's table: number of faults, address and size of the last one, spare memory, regions.
 
     A region is a pair (start, end). int64, shape (N_COUNTERS + 2 * N_REGIONS,); kept for the life of the process.
     """
-    import numpy as np
-
     return np.zeros(N_COUNTERS + 2 * N_REGIONS, np.int64)
 
 
@@ -190,35 +188,19 @@ def _own_image(object_file: str) -> bytes:
 
 @contextlib.contextmanager
 def _file_lock(path: Path) -> Iterator[None]:
-    """Hold the lock of a file while the block runs, if it can be had: the system may have none, or another process hold
-    it for too long.
+    """Hold the lock of a file while the block runs, if the system has such locks.
 
-    The file holds the id of the process. The system releases the lock when its holder ends, however it ends. The
-    library `filelock` is not used: what it does at a fork can deadlock with a thread that compiles.
+    The system releases the lock when its holder ends, however it ends. The library `filelock` is not used: what it does
+    at a fork can deadlock with a thread that compiles.
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError, ImportError):
-            _acquire(stack.enter_context(path.open("a+b", buffering=0)))
+            import fcntl
+
+            file = stack.enter_context(path.open("ab"))
+            fcntl.flock(file, fcntl.LOCK_EX)
+            stack.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a forked child may have the file open too
         yield
-
-
-def _acquire(file: IO[bytes]) -> None:
-    import fcntl
-
-    deadline, is_reported = time.monotonic() + LONGEST_WAIT_SECONDS, False
-    while True:
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            file.truncate(0)
-            file.write(b"%d" % os.getpid())
-            return
-        if time.monotonic() >= deadline:
-            return
-        if not is_reported:
-            file.seek(0)
-            _say(f"waiting for kernels that process {file.read().decode()} compiles")
-            is_reported = True
-        time.sleep(0.05)
 
 
 def _path(object_file: str) -> Path:
@@ -253,7 +235,7 @@ def compile_object_file(object_file: str) -> bytes:
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernels.o"
-        _compile(_environment(), object_file, str(path))
+        _compile(object_file, path, {})
         image = path.read_bytes()
     _say(f"compiled the kernels for {object_file} in {time.perf_counter() - started:.1f} s")
     return image
@@ -261,29 +243,21 @@ def compile_object_file(object_file: str) -> bytes:
 
 def compile_for_a_wheel(folder: Path) -> None:
     """Compile into `folder` what a wheel carries: each object file for each of `target.generations`."""
-    first, *others = target.generations()
-
-    def compile_one(object_file: str) -> None:
-        paths = {each: str(folder / ready_made_name(object_file, each)) for each in (first, *others)}
-        more = (word for each in others for word in (each, paths[each]))
-        _compile(_environment() | {target.VARIABLE: first}, object_file, paths[first], *more)
-
-    _for_each(compile_one)
+    for generation in target.generations():
+        processor = {target.VARIABLE: generation}
+        _for_each(lambda file: _compile(file, folder / ready_made_name(file, generation), processor))  # noqa: B023
 
 
-def _compile(environment: dict[str, str], *arguments: str) -> None:
+def _compile(object_file: str, path: Path, environment: dict[str, str]) -> None:
+    """Compile in a process that finds the same packages as this one."""
+    folders = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+    environment = os.environ | {"NUMBA_OPT": "0", "PYTHONPATH": folders} | environment
     # -P: the current folder might hold another package of the same name.
-    command = [sys.executable, "-P", "-m", "impls.compiled.codegen", *arguments]
+    command = [sys.executable, "-P", "-m", "impls.compiled.codegen", object_file, str(path)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         last_line = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise Unsupported("compiled", f"its kernels do not compile here: {last_line}")
-
-
-def _environment() -> dict[str, str]:
-    """Return the environment of a process that compiles: it finds the same packages as this one."""
-    folders = [entry or str(Path.cwd()) for entry in sys.path]
-    return os.environ | {"NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(folders)}
 
 
 def _say(message: str) -> None:

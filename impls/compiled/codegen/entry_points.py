@@ -20,23 +20,22 @@ OBJECT_FILES = {
     },
     "arrays": {
         "merge.last_tokens": "index_suffixes extend_beginnings",
-        "cpython.boundary": "encode_to_array encode_to_array_unless_special count_ids encode_cut",
+        "cpython.boundary": "encode_to_array encode_to_array_unless_special",
     },
-    "stages": {"pretokenize.other_splitters": "split_otherwise"},
-    "decoding": {"lookup.decode": "decoded_bytes decode", "cpython.ids_to_text": "decode_to_str decode_to_bytes"},
+    "decoding": {"cpython.ids_to_text": "decode_to_str decode_to_bytes"},
     "later": {
         "training.documents": "valid_bytes text_sizes",
         "training.count_pieces": "count_texts spread_pieces add_pieces",
         "training.cells": "fill_cells compact_cells",
-        "training.pairs": "sum_pairs count_pairs spread_pairs list_pairs",
+        "training.pairs": "count_pairs spread_pairs list_pairs",
         "training.learn": "learn",
-        "threads.batch": "ask_worker run_worker run_claimed batch_fetch batch_collect batch_encode batch_close",
+        "threads.batch": "ask_worker run_worker run_claimed batch_fetch batch_collect batch_close",
     },
 }
 """By object file, by module: its kernels."""
 CALL_ENCODE = ("arrays", "later")
 """The object files whose kernels call `encode`, which is in the first object file."""
-FAST_METHODS = ("run_claimed", "batch_fetch", "batch_collect", "batch_encode", "batch_close")
+FAST_METHODS = ("run_claimed", "batch_fetch", "batch_collect", "batch_close")
 """Bodies of built-in functions; their arguments are the context, the address of the objects passed, their number."""
 METHODS = tuple(
     name

@@ -11,7 +11,6 @@ as a fault: a load gives 0 and a store does nothing.
 from __future__ import annotations
 
 import inspect
-import mmap
 import os
 import re
 from collections.abc import Callable
@@ -112,7 +111,7 @@ def external(name: str, n_arguments: int) -> Callable[..., int]:
     return _call(n_arguments, name)
 
 
-call_pointer_4, call_pointer_6 = map(_call, (4, 6))
+call_pointer_4 = _call(4)
 """Call a C function: (address of the function, *arguments), all of pointer size."""
 
 shift_left = operation(2, lambda builder, a, b: builder.shl(a, b))
@@ -222,18 +221,6 @@ copy_memory = external("memcpy", 3)
 _raw_allocate = external("PyMem_RawMalloc", 1)
 _raw_reallocate = external("PyMem_RawRealloc", 2)
 release_memory = external("PyMem_RawFree", 1)
-_advise = external("madvise", 3)
-_HUGE_PAGE, _MANY_BYTES = 1 << 21, 1 << 23
-_IN_HUGE_PAGES = getattr(mmap, "MADV_HUGEPAGE", 0)
-
-
-@kernel
-def ask_for_huge_pages(address: int, n_bytes: int) -> None:
-    """Ask the system to back untouched memory by huge pages: megabytes of small pages take longer to fault in."""
-    start = (address + _HUGE_PAGE - 1) & -_HUGE_PAGE
-    size = (address + n_bytes - start) & -_HUGE_PAGE
-    if size > 0:
-        _advise(start, size, _IN_HUGE_PAGES)
 
 
 @kernel
@@ -250,7 +237,5 @@ def allocate(region: int, n_bytes: int) -> int:
     """Return the address of uninitialised memory, or 0 if there is none; `region` (0 to 7) is for the checked build."""
     address = _raw_allocate(n_bytes)
     if address != 0:
-        if n_bytes >= _MANY_BYTES:
-            ask_for_huge_pages(address, n_bytes)
         declare_region(region, address, address + n_bytes)
     return address

@@ -3,57 +3,48 @@ numbers and of addresses of arrays, which it keeps alive. `cpython.plain` builds
 
 from __future__ import annotations
 
+import ctypes
 import weakref
+from collections.abc import Callable
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from impls.compiled.codegen.build import is_checked, kernel_address, plain_function, regions
+from impls.compiled.codegen.build import is_checked, kernel_address, regions
 from impls.compiled.codegen.entry_points import OBJECT_FILE_OF
 from impls.compiled.layout import N_COUNTERS, N_OWN_REGIONS, N_REGIONS
 from impls.compiled.typed_memory import Record, places
-
-if TYPE_CHECKING:
-    import numpy as np
-
-
-class Function:
-    """A C function of int64 arguments; the interpreter lock is released while it runs.
-
-    An array is passed as the address of its data, and declared to the checked build while the function runs.
-    """
-
-    def __init__(self, name: str) -> None:
-        kernel_address(name)
-        self._name = name
-        self._call: Any = None
-
-    def __call__(self, *arguments: int | np.ndarray) -> int:
-        """Call the function; return its int64 result."""
-        if self._call is None:
-            self._call = plain_function(self._name, len(arguments))
-        numbers = [declare(each) for each in arguments if not isinstance(each, int)] if is_checked() else ()
-        try:
-            result: int = self._call(*[each if isinstance(each, int) else address(each) for each in arguments])
-        finally:
-            forget(*numbers)
-        return result
 
 
 class Native:
     """The plain functions by name, as `entry_points` lists them; see their kernels' docstrings for the arguments.
 
-    A function is loaded on its first use in this process, and its object file compiled if need be.
+    A function is loaded on its first use in this process, and its object file compiled if need be. The interpreter lock
+    is released while it runs. An array is passed as the address of its data.
     """
 
-    def __getattr__(self, name: str) -> Function:
+    def __getattr__(self, name: str) -> Callable[..., int]:
         if name not in OBJECT_FILE_OF:
             raise AttributeError(name)
-        function = Function(name)
+        function = _function(name)
         setattr(self, name, function)
         return function
+
+
+def _function(name: str) -> Callable[..., int]:
+    call = ctypes.CFUNCTYPE(ctypes.c_int64)(kernel_address(name))
+
+    def called(*arguments: int | np.ndarray) -> int:
+        numbers = [declare(each) for each in arguments if not isinstance(each, int)] if is_checked() else ()
+        try:
+            words = [ctypes.c_int64(each if isinstance(each, int) else address(each)) for each in arguments]
+            result: int = call(*words)
+        finally:
+            forget(*numbers)
+        return result
+
+    return called
 
 
 native = Native()

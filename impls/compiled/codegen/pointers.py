@@ -214,12 +214,6 @@ def two_bytes(data: U8s, i: int) -> int:
 
 
 @inlined
-def four_bytes(data: U8s, i: int) -> int:
-    """Return 4 bytes from the one at an index on, as a number."""
-    return u32s(address_of(data) + i)[0]
-
-
-@inlined
 def word_at(data: U8s, i: int) -> int:
     """Return 8 bytes from the one at an index on, as a number."""
     return i64s(address_of(data) + i)[0]

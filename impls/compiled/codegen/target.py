@@ -78,19 +78,14 @@ def features() -> Any:
     return llvm.FeatureMap() if os.environ.get(VARIABLE) else llvm.get_host_cpu_features()
 
 
-def target_machine(processor: str = "") -> Any:
-    """Return LLVM's target machine for a processor; the default is the one that kernels are compiled for.
-
-    `processor` is one of `generations`, or LLVM's name for a processor of this kind of machine.
-    """
+def target_machine() -> Any:
+    """Return LLVM's target machine for the processor that kernels are compiled for."""
     from llvmlite import binding as llvm
 
-    name, _, cpu = (processor or os.environ.get(VARIABLE) or llvm.get_host_cpu_name()).rpartition(":")
+    name, _, cpu = (os.environ.get(VARIABLE) or llvm.get_host_cpu_name()).rpartition(":")
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    own = name in ("", machine())
-    has = llvm.FeatureMap() if processor else features()
-    triple = llvm.get_default_triple() if own else f"{name}-unknown-linux-gnu"
+    triple = llvm.get_default_triple() if name in ("", machine()) else f"{name}-unknown-linux-gnu"
     return llvm.Target.from_triple(triple).create_target_machine(
-        cpu=cpu, features=has.flatten(), opt=3, codemodel="jitdefault", jit=True
+        cpu=cpu, features=features().flatten(), opt=3, codemodel="jitdefault", jit=True
     )

@@ -2,36 +2,30 @@
 
 A built-in is bound to an int, the address of its context. It returns None if the plain path has to take over: the
 context is in use by a thread that released the interpreter lock, the pattern leaves text out, or memory ran out.
-Arrays, counts, and text encoded on both sides of a cut are in another object file.
+Arrays are in another object file.
 """
 
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import declare_region, kernel, outlined
-from impls.compiled.codegen.pointers import u8s
 from impls.compiled.cpython.pyobjects import (
     array_of_ids,
     array_with_room,
     clear_error,
     data_of_array,
     decrement,
-    list_new,
     list_of_ids,
-    list_set,
-    long_from_long,
     new_none,
     restore_thread,
     save_thread,
     store_in_array,
     this_thread,
 )
-from impls.compiled.cpython.strings import length_of, release_utf8, utf8_of_part, utf8_size
+from impls.compiled.cpython.strings import length_of
 from impls.compiled.cpython.texts import (
-    encode,
     encode_part,
     encode_text,
     is_long,
-    last_cut,
     release_ids,
     splittable_characters,
 )
@@ -41,9 +35,8 @@ from impls.compiled.layout import (
     RAISED,
     ContextRecord,
 )
-from impls.compiled.pretokenize.special_search import may_begin_special
 
-LIST, ARRAY, COUNT = range(3)
+LIST, ARRAY = range(2)
 """The object that a built-in makes of a text's ids."""
 ARRAY_REGION = 6
 
@@ -62,7 +55,7 @@ def _in_parts(context: ContextRecord, text: int, wanted: int, check_special: int
     state = save_thread()
     while begin < n and count >= 0:
         count, begin = encode_part(context, kind, characters, begin, n, out, limit, check_special)
-        if count >= 0 and wanted != COUNT:
+        if count >= 0:
             if array == 0 or total + count > room:
                 room = total + count
                 if begin < n:
@@ -79,8 +72,6 @@ def _in_parts(context: ContextRecord, text: int, wanted: int, check_special: int
     result = 0
     if count < 0:
         decrement(array)
-    elif wanted == COUNT:
-        result = long_from_long(total)
     elif wanted == ARRAY:
         result = array_with_room(context, array, total)
     else:
@@ -103,10 +94,8 @@ def _at_once(context: ContextRecord, text: int, wanted: int, check_special: int)
         result = new_none(context)
     elif wanted == LIST:
         result = list_of_ids(context, out, count)
-    elif wanted == ARRAY:
-        result = array_of_ids(context, out, count)
     else:
-        result = long_from_long(count)
+        result = array_of_ids(context, out, count)
     release_ids(context, out)
     return result
 
@@ -154,69 +143,3 @@ def encode_to_array(context: ContextRecord, text: int) -> int:
 def encode_to_array_unless_special(context: ContextRecord, text: int) -> int:
     """Encode (str -> array of uint32); return None for a text that may hold a special token."""
     return _encoded(context, text, ARRAY, 1)
-
-
-@kernel
-def count_ids(context: ContextRecord, text: int) -> int:
-    """Count the ids of a text (str -> int)."""
-    return _encoded(context, text, COUNT, 0)
-
-
-MOST_CUT_CHARACTERS = 1 << 12
-"""Maximum length of a text that is encoded here; longer texts are encoded in another way."""
-
-
-@kernel
-def _ids_of_bytes(context: ContextRecord, text: int, n_bytes: int) -> int:
-    """Return a list of the ids of UTF-8 text, or None; 0 with an exception set."""
-    count = encode(context, text, n_bytes, context.out)
-    return list_of_ids(context, context.out, count) if count >= 0 else new_none(context)
-
-
-@kernel
-def _both_sides(context: ContextRecord, place: int, text: int, at: int, n_bytes: int) -> int:
-    """Return the list [place, ids of the first `at` bytes, ids of the others], or None; 0 with an exception set."""
-    number, none = long_from_long(place), context.none_object
-    before = _ids_of_bytes(context, text, at)
-    after = _ids_of_bytes(context, text + at, n_bytes - at)
-    succeeded = number != 0 and before != 0 and after != 0
-    given_up = before == none or after == none
-    result = 0
-    if succeeded and not given_up:
-        result = list_new(3)
-    if result == 0:
-        decrement(number)
-        decrement(before)
-        decrement(after)
-        return new_none(context) if succeeded and given_up else 0
-    list_set(result, 0, number)
-    list_set(result, 1, before)
-    list_set(result, 2, after)
-    return result
-
-
-@kernel
-def encode_cut(context: ContextRecord, text: int) -> int:
-    """Encode (str -> [its last certain cut or 0, the ids before it, the ids after it]).
-
-    Returns None if the caller has to find the cut: in a text that may hold the first characters of a special token, and
-    in a long one.
-    """
-    kind, characters = -1, 0
-    if context.busy == 0 and context.n_specials >= 0:
-        kind, characters = splittable_characters(context, text)
-    if kind < 0 or length_of(text) > MOST_CUT_CHARACTERS:
-        return new_none(context)
-    context.busy = 1
-    result, n = 0, length_of(text)
-    address = utf8_of_part(context, kind, characters, n)
-    n_bytes = context.size
-    if address == 0 or n_bytes > context.out_limit or may_begin_special(context, u8s(address), n_bytes):
-        result = new_none(context)
-    else:
-        place = last_cut(context, kind, characters, n)
-        at = n_bytes - utf8_size(kind, characters, place, n)
-        result = _both_sides(context, place, address, at, n_bytes)
-    release_utf8(context)
-    context.busy = 0
-    return result

@@ -1,20 +1,41 @@
 """Bodies of the built-in functions that decode: they take a list of ids and return str or bytes, by the public C API.
 
-They return None if the plain path has to take over: an id is unknown or not an int, or memory ran out.
+The bytes of all tokens lie in one blob, from which they are copied 16 at a time. The functions return None if the plain
+path has to take over: an id is unknown or not an int, or memory ran out.
 """
 
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import allocate, external, kernel, reallocate, release_memory
-from impls.compiled.codegen.pointers import u8s
+from impls.compiled.codegen.pointers import from_item, set_word, u8s, word_at
 from impls.compiled.cpython.pyobjects import clear_error, list_get, list_size, long_as_long, new_none
 from impls.compiled.cpython.strings import type_of
 from impls.compiled.cpython.texts import OUT_REGION
 from impls.compiled.layout import ContextRecord
-from impls.compiled.lookup.decode import COPY_BYTES, copy_token, token_length, token_start
+from impls.compiled.lookup.cache import token_length
+from impls.compiled.typed_memory import U8s
 
+COPY_BYTES = 16
+"""Bytes copied at once; a copy may run up to this far past the end of a token, in the blob and in the copy."""
 decode_utf8 = external("PyUnicode_DecodeUTF8", 3)
 bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
+
+
+@kernel
+def _start_of(context: ContextRecord, token: int) -> int:
+    """Return the offset of a token's bytes in the blob; negative for an id that no token has."""
+    if token < 0 or token >= context.n_ids:
+        return -1
+    return context.token_starts[token]
+
+
+@kernel
+def _copy_token(context: ContextRecord, start: int, length: int, out: U8s) -> None:
+    """Write a token's bytes to `out`, and up to COPY_BYTES - 1 more bytes."""
+    source = from_item(context.token_bytes, start)
+    for i in range(0, length, COPY_BYTES):
+        set_word(out, i, word_at(source, i))
+        set_word(out, i + 8, word_at(source, i + 8))
 
 
 @kernel
@@ -34,12 +55,12 @@ def _gather(context: ContextRecord, ids: int, n_ids: int) -> tuple[int, int]:
         start = -1
         if type_of(item) == ints:
             token = long_as_long(item)
-            start = token_start(context, token)
+            start = _start_of(context, token)
         if start < 0:
             clear_error()
             release_memory(out)
             return 0, 0
-        length = token_length(context, token, start)
+        length = token_length(context.token_starts, token)
         if used + length + COPY_BYTES > room:
             room = 2 * room + length
             grown = reallocate(OUT_REGION, out, room)
@@ -47,7 +68,7 @@ def _gather(context: ContextRecord, ids: int, n_ids: int) -> tuple[int, int]:
                 release_memory(out)
                 return 0, 0
             out = grown
-        copy_token(context, start, length, u8s(out + used))
+        _copy_token(context, start, length, u8s(out + used))
         used += length
     return out, used
 

@@ -238,17 +238,14 @@ class Builtins:
 
     encode_to_list: Callable[[str], list[int] | None]
     encode_to_list_unless_special: Callable[[str], list[int] | None]
-    encode_cut: Callable[[str], list[Any] | None]
     encode_to_array: Callable[[str], np.ndarray | None]
     encode_to_array_unless_special: Callable[[str], np.ndarray | None]
-    count_ids: Callable[[str], int | None]
     decode_to_str: Callable[[list[int]], str | None]
     decode_to_bytes: Callable[[list[int]], bytes | None]
-    # For batches; see `threads.batch` and `threads.batch_results`.
+    # For batches; see `threads.batch`.
     run_claimed: Callable[[int, Callable[[Any], bool], Any], bool | None]
     batch_fetch: Callable[[int, Sequence[str | None], int, int, int], int]
-    batch_collect: Callable[[int, list[Any], int], None]
-    batch_encode: Callable[[int, int, int], int]
+    batch_collect: Callable[[int, list[Any], int, bool], None]
     batch_close: Callable[[int], None]
 
     def __init__(self, context: int, change: Callable[[str], str | None] | None = None) -> None:

@@ -5,19 +5,14 @@ Every function takes a context that no other call is using. `Uncovered` is raise
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from impls.compiled.codegen.native import Function, native
+from impls.compiled.codegen.native import native
 from impls.compiled.context import Context
 from impls.compiled.layout import MOST_TEXT_BYTES, NO_MEMORY, PAD_BYTES, UNCOVERED
-from impls.compiled.pretokenize.specials import without_hidden_space
-from impls.compiled.threads.pool import Pool
-from impls.core import arguments
 from impls.core.errors import Unsupported
-from impls.core.model import Model
-from impls.operations.stream_rules import stream_rules
 
 
 class Uncovered(Exception):
@@ -36,7 +31,7 @@ def _utf8(text: str) -> bytes:
     return data
 
 
-def _written(kernel: Function, context: Context, data: bytes, *more: int | np.ndarray) -> np.ndarray:
+def _written(kernel: Callable[..., int], context: Context, data: bytes, *more: int | np.ndarray) -> np.ndarray:
     """Return what `kernel(context, data, number of bytes, out, *more)` writes to `out`, uint32 of shape (n,)."""
     out = np.empty(len(data) + _PAD_IDS, np.uint32)
     padded = np.frombuffer(data + bytes(PAD_BYTES), np.uint8)
@@ -66,16 +61,6 @@ def ends_of(text: str, pieces: Sequence[str]) -> np.ndarray:
     return np.cumsum(np.fromiter(lengths, np.int32, len(pieces)), dtype=np.int32)
 
 
-def decode(context: Context, ids: np.ndarray) -> bytes | None:
-    """Return the bytes that uint32 ids decode to, or None if one of the ids is unknown."""
-    n_bytes = native.decoded_bytes(context.address, ids, len(ids))
-    if n_bytes < 0:
-        return None
-    out = np.empty(n_bytes + PAD_BYTES, np.uint8)
-    native.decode(context.address, ids, len(ids), out)
-    return out[:n_bytes].tobytes()
-
-
 def checked(count: int) -> int:
     """Return `count`, the result of a kernel; raise `Uncovered` or MemoryError if it is an error code."""
     if count == UNCOVERED:
@@ -83,28 +68,3 @@ def checked(count: int) -> int:
     if count == NO_MEMORY:
         raise MemoryError
     return count
-
-
-def decode_bytes(model: Model, pool: Pool, own: Context, ids: list[int] | np.ndarray) -> bytes | None:
-    """Return the bytes of the ids, or None if kernels do not decode them; `own` is the tokenizer's own context."""
-    if own.builtins is not None and type(ids) is list:
-        data = own.builtins.decode_to_bytes(ids)
-    else:
-        data = _plain_decode(pool, ids)
-    if data is not None and (model.sentencepiece is not None or model.decoder is not None):
-        data = without_hidden_space(data, ids, stream_rules(model))
-    return data
-
-
-def _plain_decode(pool: Pool, ids: list[int] | np.ndarray) -> bytes | None:
-    try:
-        array = np.asarray(ids if isinstance(ids, np.ndarray) else arguments.checked_ids(ids))
-    except (OverflowError, ValueError):
-        return None
-    # Anything but an array of integers is decoded id by id, and so is a masked array.
-    if array.ndim != 1 or array.dtype.kind not in "iub" or np.ma.isMaskedArray(ids):
-        return None
-    if bool((array < 0).any()) or bool((array >= 1 << 32).any()):
-        return None
-    with pool.borrowed() as context:
-        return decode(context, np.ascontiguousarray(array, np.uint32))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
 from impls.compiled.codegen.memory import (
-    ask_for_huge_pages,
     call_pointer_4,
     copy_memory,
     external,
@@ -31,27 +28,6 @@ save_thread = external("PyEval_SaveThread", 0)
 restore_thread = external("PyEval_RestoreThread", 1)
 this_thread = external("PyThread_get_thread_ident", 0)
 
-_read_clock = external("clock_gettime", 2)
-_MONOTONIC: int = getattr(time, "CLOCK_MONOTONIC", 1)
-LONG_WAIT_NANOSECONDS = 1_000_000
-
-
-@kernel
-def _nanoseconds(context: ContextRecord) -> int:
-    _read_clock(_MONOTONIC, field_address(context, "clock"))
-    return 1_000_000_000 * context.clock + context.clock_nanoseconds
-
-
-@kernel
-def restored_after_long_wait(context: ContextRecord, state: int) -> bool:
-    """Call `restore_thread`; return whether it took long, as it does while other threads are busy running Python.
-
-    The interpreter lets a thread run for 5 ms before it switches.
-    """
-    before = _nanoseconds(context)
-    restore_thread(state)
-    return _nanoseconds(context) - before > LONG_WAIT_NANOSECONDS
-
 
 @kernel
 def new_none(context: ContextRecord) -> int:
@@ -60,9 +36,6 @@ def new_none(context: ContextRecord) -> int:
     increment(none)
     return none
 
-
-MANY_ITEMS = 1 << 19
-"""Length of a list from which on its untouched items take megabytes."""
 
 list_new = external("PyList_New", 1)
 list_set = external("PyList_SetItem", 3)
@@ -79,8 +52,6 @@ def list_of_ids(context: ContextRecord, ids: int, count: int) -> int:
     if boxed == 0:
         return 0
     items, integers, numbers = peek(boxed + context.list_items), context.integers, u32s(ids)
-    if count >= MANY_ITEMS:
-        ask_for_huge_pages(items, 8 * count)
     for i in range(count):
         poke_64(items + 8 * i, integers + INT_BYTES * numbers[i])
     return boxed

@@ -84,17 +84,6 @@ def character(kind: int, characters: int, i: int) -> int:
 
 
 @kernel
-def utf8_size(kind: int, characters: int, begin: int, end: int) -> int:
-    """Return the number of UTF-8 bytes of the characters from `begin` to `end`."""
-    n_bytes = end - begin
-    if kind != 0:
-        for i in range(begin, end):
-            code = character(kind, characters, i)
-            n_bytes += int(code >= 0x80) + int(code >= 0x800) + int(code >= 0x10000)
-    return n_bytes
-
-
-@kernel
 def most_bytes(context: ContextRecord, text: int) -> int:
     """Return the maximum number of UTF-8 bytes of a str that `own_utf8` can transcode; 0 for any other."""
     kind, n_bytes = kind_of(context, text), 0

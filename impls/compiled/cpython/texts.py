@@ -41,7 +41,6 @@ from impls.compiled.layout import (
     ContextRecord,
 )
 from impls.compiled.pretokenize.special_search import may_hold_special
-from impls.compiled.typed_memory import I64s
 
 OUT_REGION = 2
 RELEASE_FROM_BYTES = 1024
@@ -88,9 +87,9 @@ def _class_of(context: ContextRecord, code: int) -> int:
 
 
 @kernel
-def _cut_within(context: ContextRecord, kind: int, characters: int, begin: int, end: int, cuts: I64s) -> int:
-    """Return the last index after `begin`, and before `end`, at which `cuts` lets a text be cut; `begin` if none."""
-    at = end - 1
+def _cut_within(context: ContextRecord, kind: int, characters: int, begin: int, end: int) -> int:
+    """Return the last index after `begin`, and before `end`, at which a text may be cut; `begin` if none."""
+    cuts, at = context.cuts, end - 1
     after = _class_of(context, character(kind, characters, max(at, begin)))
     while at > begin:
         before = _class_of(context, character(kind, characters, at - 1))
@@ -102,12 +101,6 @@ def _cut_within(context: ContextRecord, kind: int, characters: int, begin: int, 
 
 
 @kernel
-def last_cut(context: ContextRecord, kind: int, characters: int, n: int) -> int:
-    """Return the index of the last certain cut within n characters that hold no special token, or 0."""
-    return _cut_within(context, kind, characters, 0, n, context.all_cuts)
-
-
-@kernel
 def _end_of_part(context: ContextRecord, kind: int, characters: int, begin: int, n: int) -> int:
     """Return the end of the part that begins at character `begin` of n.
 
@@ -115,7 +108,7 @@ def _end_of_part(context: ContextRecord, kind: int, characters: int, begin: int,
     """
     searched, size = begin, PART_CHARACTERS
     while begin + size < n:
-        end = _cut_within(context, kind, characters, searched, begin + size + 1, context.cuts)
+        end = _cut_within(context, kind, characters, searched, begin + size + 1)
         if end > searched:
             return end
         searched = begin + size

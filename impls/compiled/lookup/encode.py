@@ -3,10 +3,9 @@
 `out` must have room for one int32 per byte of text, and for PAD_BYTES more: ids are written four at a time. A piece
 that is not in its first slot is searched further on, or merged and inserted.
 
-A record is the key of a piece (two words) and the address of its first slot, which is prefetched. Keys are computed one
-after the other, without a branch that depends on the text, then slots eight at a time. A piece of 16 bytes or more has
-a key of zeros until its own record is written: the first word of that is the piece's hash; the second is -1, which no
-short key has. The slot is 0 for a piece too long for any cache.
+A record is the key of a piece (two words, see `cache`) and the address of its first slot, which is prefetched. Keys are
+computed one after the other, without a branch that depends on the text, then slots eight at a time. A piece of 16 bytes
+or more has a key of zeros until its own record is written, and for good if it is too long for the cache.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from typing import Any
 from llvmlite import ir
 
 from impls.compiled.codegen.memory import (
-    call_pointer_6,
     copy_memory,
     inlined,
     kernel,
@@ -26,7 +24,6 @@ from impls.compiled.codegen.memory import (
     prefetch,
     procedure,
     reachable,
-    shift_left,
     shift_right,
 )
 from impls.compiled.codegen.pointers import address_of, from_item, i64s, set_word, u8s
@@ -37,32 +34,29 @@ from impls.compiled.layout import (
     MOST_TEXT_BYTES,
     NO_MEMORY,
     PAD_BYTES,
-    SEEN_BITS,
     TAIL_BYTES,
     UNCOVERED,
     ContextRecord,
     Key,
-    ShortEntry,
 )
 from impls.compiled.lookup.cache import (
-    LONGEST_LONG,
+    LONGEST,
+    LONGEST_SHORT,
+    entry_at,
+    exchange,
     find,
-    keep_long,
-    known_long,
-    long_at,
-    long_slot,
+    first_slot,
+    holds,
+    keep,
     make_room,
-    reset_cache,
-    short_at,
-    short_entry,
-    short_slot,
-    write_short,
+    write_ids,
 )
 from impls.compiled.lookup.hashing import K1, K2, K3, hash_piece, smaller
 from impls.compiled.merge.segments import is_cut, unknown_ids
 from impls.compiled.pretokenize.bitparallel_patterns import windows_block
-from impls.compiled.pretokenize.layout import CL100K, WHOLE_TEXT
+from impls.compiled.pretokenize.layout import CL100K, STAGES_IN_TURN, WHOLE_TEXT
 from impls.compiled.pretokenize.scan import scan_block
+from impls.compiled.pretokenize.stages import stages_block
 from impls.compiled.typed_memory import I32s, I64s, Rows, U8s
 
 KEYS = 8
@@ -71,7 +65,7 @@ _i64 = ir.IntType(64)
 _key = ir.VectorType(_i64, 2)
 _words = ir.VectorType(_i64, KEYS)
 _SHIFT_OF_ENTRIES = 5
-"""log2 of `cache.SHORT_ENTRY`."""
+"""log2 of `cache.ENTRY_BYTES`."""
 
 
 def _emit_key(builder: Any, piece: Any, mask: Any, length: Any, key: Any) -> None:
@@ -105,7 +99,7 @@ def write_key(piece: U8s, mask: Key, length: Key, key: Key) -> None:
 
 @inlined
 def write_slots(keys: Rows[Key], table: int, shift: int, slots: I64s) -> int:
-    """Write the addresses of the first slots of KEYS keys, as `cache.short_slot` computes them.
+    """Write the addresses of the first slots of KEYS keys, as `cache.first_slot` computes them.
 
     Returns a bit for each key whose second word is 0, which the key of a piece of up to 15 bytes never has.
     """
@@ -114,27 +108,15 @@ def write_slots(keys: Rows[Key], table: int, shift: int, slots: I64s) -> int:
     return 0
 
 
-LONGEST_SHORT = 15
-
-
-@inlined
-def _write(context: ContextRecord, i: int, low: int, slot: int) -> None:
-    """Write the record of a longer piece."""
-    context.keys[i].low = low
-    context.keys[i].high = -1
-    context.slots[i] = slot
-
-
 @outlined
 def _longer(context: ContextRecord, piece: U8s, n_bytes: int, i: int) -> None:
-    """Write the record of piece `i`, of 16 bytes or more."""
-    if n_bytes > LONGEST_LONG:
-        _write(context, i, 0, 0)
-        return
-    h = hash_piece(piece, n_bytes)
-    slot = address_of(long_slot(context, h))
-    prefetch(slot)
-    _write(context, i, h, slot)
+    """Write the record of piece `i`, of 16 bytes or more, unless it is too long for the cache."""
+    if n_bytes <= LONGEST:
+        low = hash_piece(piece, n_bytes)
+        context.keys[i].low, context.keys[i].high = low, -n_bytes
+        slot = address_of(first_slot(context, low, -n_bytes))
+        prefetch(slot)
+        context.slots[i] = slot
 
 
 @outlined
@@ -161,7 +143,8 @@ def _write_slots(keys: Rows[Key], n_pieces: int, entries: int, shift: int, slots
 def record_pieces(context: ContextRecord, text: U8s, start: int, ends: I32s, n_pieces: int) -> None:
     """Write the records of n_pieces pieces, the first of which starts at `start`; reads 16 bytes from each start on."""
     _write_keys(context.key_masks, text, start, ends, n_pieces, context.keys)
-    _write_slots(context.keys, n_pieces, context.pieces.entries, context.pieces.shift, context.slots, context.longer)
+    entries, shift = address_of(context.entries), context.entries_shift
+    _write_slots(context.keys, n_pieces, entries, shift, context.slots, context.longer)
     longer = i64s(address_of(context.longer))
     for first in range(0, n_pieces, 64):
         bits = longer[first >> 6] & shift_right(-1, 64 - min(64, n_pieces - first))
@@ -172,78 +155,6 @@ def record_pieces(context: ContextRecord, text: U8s, start: int, ends: I32s, n_p
             if i > 0:
                 begin = ends[i - 1]
             _longer(context, from_item(text, begin), ends[i] - begin, i)
-
-
-@inlined
-def _exchange(first: ShortEntry, found: ShortEntry) -> None:
-    """Exchange the entry `found` with the one in its first slot.
-
-    Both are still found: entries are never removed, so every slot between the other entry's first slot and `found` is
-    taken.
-    """
-    low, high, third, fourth = first.low, first.high, first.third, first.fourth
-    first.low = found.low
-    first.high = found.high
-    first.third = found.third
-    first.fourth = found.fourth
-    found.low = low
-    found.high = high
-    found.third = third
-    found.fourth = fourth
-
-
-@kernel
-def known_short(context: ContextRecord, low: int, high: int, entry: ShortEntry, out: I32s) -> int:
-    """Write the ids of a piece of up to 15 bytes that is not in its first slot, `entry`; return how many, 0 for a miss.
-
-    A hit moves to the first slot: the vocabulary was inserted first, in an order that says nothing about the text.
-    """
-    found = find(context, low, high, entry)
-    if found.high == 0:
-        return 0
-    count = write_short(context, found, out)
-    _exchange(entry, found)
-    return count
-
-
-@kernel
-def keep_short(context: ContextRecord, low: int, high: int, ids: I32s, count: int) -> None:
-    """Insert a short piece that was a miss, unless it has been inserted since: segments are inserted like pieces."""
-    entry, table = find(context, low, high, short_slot(context, low, high)), context.pieces
-    if entry.high != 0:
-        return
-    if table.count >= table.limit:
-        # Full: keep the entries for a while, so that repeated text still gets hits.
-        context.n_refused = context.n_refused + 1
-        if context.n_refused < table.limit:
-            return
-        context.n_refused = 0
-        reset_cache(context)
-        entry = find(context, low, high, short_slot(context, low, high))
-    if short_entry(context, entry, low, high, ids, count):
-        table.count = table.count + 1
-    elif table.count > context.n_cache_tokens + context.n_cache_rows:
-        reset_cache(context)
-
-
-@inlined
-def _seen_before(context: ContextRecord, h: int) -> bool:
-    """Return whether a piece with that hash was seen before, as far as one bit can tell, and set that bit.
-
-    Pieces that occur once are not worth a place in a cache (Einziger, Friedman, Manes 2017, "TinyLFU"). When half of
-    the bits are set, all of them are cleared.
-    """
-    bits = context.seen
-    bit = shift_right(h, 64 - SEEN_BITS)
-    if shift_right(bits[bit >> 6], bit & 63) & 1:
-        return True
-    if context.n_seen >= 1 << (SEEN_BITS - 1):
-        for i in range(1 << (SEEN_BITS - 6)):
-            bits[i] = 0
-        context.n_seen = 0
-    bits[bit >> 6] = bits[bit >> 6] | shift_left(1, bit & 63)
-    context.n_seen = context.n_seen + 1
-    return False
 
 
 @kernel
@@ -260,33 +171,28 @@ def split_block(context: ContextRecord, text: U8s, n_bytes: int, readable: int, 
         context.ends[0] = n_bytes
         context.after = n_bytes
         return 1
-    otherwise = context.split_otherwise
-    if otherwise != 0:
-        return call_pointer_6(otherwise, address_of(context), address_of(text), n_bytes, readable, start, limit)
+    if splitter == STAGES_IN_TURN:
+        return stages_block(context, text, n_bytes, start, limit)
     return scan_block(context, text, n_bytes, start, limit)
 
 
 @outlined
 def _other_piece(context: ContextRecord, piece: U8s, n_bytes: int, low: int, high: int, slot: int, out: I32s) -> int:
-    """Write the ids of a piece that is not in its first slot; return how many, or NO_MEMORY.
+    """Write the ids of a piece that is longer, or not in its first slot; return how many, or NO_MEMORY.
 
-    (low, high, slot) is the piece's record. A miss is inserted into the table for its size; longer pieces that are cut
-    into segments, which are cheap to encode again, the second time they occur.
+    (low, high, slot) is the piece's record. A hit moves to the first slot: the vocabulary was inserted first, in an
+    order that says nothing about the text. A miss is inserted, except a longer piece that is cut into segments, which
+    is cheap to encode again.
     """
-    is_short, count = high != -1, 0
-    if is_short:
-        count = known_short(context, low, high, short_at(slot), out)
-    elif slot != 0:
-        count = known_long(context, piece, n_bytes, low, long_at(slot), out)
-    if count != 0:
-        return count
+    if high != 0:
+        entry = find(context, low, high, entry_at(slot))
+        if entry.high != 0 and (high > 0 or holds(context, entry, piece, n_bytes)):
+            count = write_ids(context, entry, out)
+            exchange(entry_at(slot), entry)
+            return count
     count = unknown_ids(context, piece, n_bytes, out)
-    if count < 0:
-        return count
-    if is_short:
-        keep_short(context, low, high, out, count)
-    elif slot != 0 and (not is_cut(context, piece, n_bytes) or _seen_before(context, low)):
-        keep_long(context, piece, n_bytes, low, out, count)
+    if count > 0 and (high > 0 or (high < 0 and not is_cut(context, piece, n_bytes))):
+        keep(context, low, high, piece, n_bytes, out, count)
     return count
 
 
@@ -297,8 +203,8 @@ def look_up_block(context: ContextRecord, text: U8s, start: int, ends: I32s, n_p
     for i in range(n_pieces):
         low, high, slot = keys[i].low, keys[i].high, slots[i]
         # Nearly all pieces are in their first slot: this is the hot path, and the call below is kept out of it.
-        if high != -1 and short_at(slot).high == high and short_at(slot).low == low:
-            at = from_item(at, write_short(context, short_at(slot), at))
+        if high > 0 and entry_at(slot).high == high and entry_at(slot).low == low:
+            at = from_item(at, write_ids(context, entry_at(slot), at))
         else:
             begin = start
             if i > 0:

@@ -12,19 +12,12 @@ from __future__ import annotations
 from impls.compiled.codegen.memory import inlined, kernel, shift_right
 from impls.compiled.codegen.pointers import from_item, i32s
 from impls.compiled.cpython.texts import buffer_for_ids, release_ids
-from impls.compiled.layout import COUNT_AT, LONGEST_DERIVED, NO_MEMORY, NONE, ContextRecord, ShortEntry
-from impls.compiled.lookup.cache import ARENA_COUNT, short_entry
+from impls.compiled.layout import COUNT_AT, LONGEST_DERIVED, NO_MEMORY, NONE, ContextRecord, Entry
+from impls.compiled.lookup.cache import ARENA_COUNT, LONGEST_SHORT, token_length, write_entry
 from impls.compiled.lookup.hashing import hash_piece, key_high, key_low, same_bytes
 from impls.compiled.merge.merge_long import merge_long
 from impls.compiled.merge.merge_small import merge_small
 from impls.compiled.typed_memory import I32s, I64s, Rows, U8s
-
-
-@inlined
-def _length_of(starts: I64s, token: int) -> int:
-    """Return the number of bytes of a token; `starts` holds the bitwise complement for an id that no token has."""
-    end = starts[token + 1]
-    return max(end, ~end) - starts[token]
 
 
 @kernel
@@ -42,7 +35,7 @@ def index_tokens(blob: U8s, starts: I64s, tokens: I32s, n_tokens: int, table: I3
 def _put_token(blob: U8s, starts: I64s, table: I32s, shift: int, token: int) -> None:
     """Add a token to a table of `index_tokens`, which must have room, unless the token is empty."""
     mask = shift_right(-1, shift)
-    length = _length_of(starts, token)
+    length = token_length(starts, token)
     if length > 0:
         slot = shift_right(hash_piece(from_item(blob, starts[token]), length), shift)
         while table[slot] >= 0:
@@ -59,7 +52,7 @@ def token_of(blob: U8s, starts: I64s, table: I32s, shift: int, piece: U8s, lengt
         token = table[slot]
         if token < 0:
             return NONE
-        if _length_of(starts, token) == length and same_bytes(from_item(blob, starts[token]), piece, length):
+        if token_length(starts, token) == length and same_bytes(from_item(blob, starts[token]), piece, length):
             return token
         slot = (slot + 1) & mask
 
@@ -172,21 +165,8 @@ def find_whole(context: ContextRecord, blob: U8s, starts: I64s, n_tokens: int, n
 
 
 @kernel
-def _begins_and_ends_characters(token: U8s, n_bytes: int) -> bool:
-    """Return whether a token may be a piece of UTF-8 text: it begins and ends with a whole character."""
-    if token[0] & 0xC0 == 0x80:
-        return False
-    i = n_bytes - 1
-    while i > 0 and token[i] & 0xC0 == 0x80:
-        i -= 1
-    byte = token[i]
-    width = 1 + (byte >= 0xC0) + (byte >= 0xE0) + (byte >= 0xF0)
-    return i + width == n_bytes
-
-
-@kernel
-def fill_rows(context: ContextRecord, blob: U8s, starts: I64s, n_tokens: int, rows: Rows[ShortEntry]) -> int:
-    """Write a cache entry for every token of up to 15 bytes that may be a piece; return how many.
+def fill_rows(context: ContextRecord, blob: U8s, starts: I64s, n_tokens: int, rows: Rows[Entry]) -> int:
+    """Write a cache entry for every token of up to 15 bytes; return how many.
 
     Tokens whose entry would need the arena are left out.
     """
@@ -195,11 +175,11 @@ def fill_rows(context: ContextRecord, blob: U8s, starts: I64s, n_tokens: int, ro
         start = starts[token]
         length = starts[token + 1] - start
         piece = from_item(blob, start)
-        if length < 1 or length > 15 or not _begins_and_ends_characters(piece, length):
+        if length < 1 or length > LONGEST_SHORT:
             continue
         low, high = key_low(context.key_masks, piece, length), key_high(context.key_masks, piece, length)
         count = piece_ids(context, piece, length, out)
-        written = short_entry(context, rows[n], low, high, out, count)
+        written = write_entry(context, rows[n], low, high, piece, length, out, count)
         if written and (shift_right(rows[n].fourth, COUNT_AT) & 15) != ARENA_COUNT:
             n += 1
     return n

@@ -26,13 +26,12 @@ from impls.compiled.layout import (
     ContextRecord,
     LoneCharacter,
 )
-from impls.compiled.lookup.cache import find, short_entry, short_slot, write_short
+from impls.compiled.lookup.cache import LONGEST_SHORT, find, first_slot, keep, write_ids
 from impls.compiled.lookup.hashing import K1, key_high, key_low
 from impls.compiled.merge.piece import piece_ids
 from impls.compiled.pretokenize.scan import code_point, width
 from impls.compiled.typed_memory import I32s, Rows, U8s
 
-LONGEST_SHORT = 15
 WIDEST_READ = 16
 """Maximum number of bytes past the end of a segment that are read."""
 LEAST = 6
@@ -105,13 +104,11 @@ def _ids_of_segment(context: ContextRecord, piece: U8s, n_bytes: int, out: I32s)
     if n_bytes > LONGEST_SHORT:
         return piece_ids(context, piece, n_bytes, out)
     low, high = key_low(context.key_masks, piece, n_bytes), key_high(context.key_masks, piece, n_bytes)
-    entry = find(context, low, high, short_slot(context, low, high))
+    entry = find(context, low, high, first_slot(context, low, high))
     if entry.high != 0:
-        return write_short(context, entry, out)
+        return write_ids(context, entry, out)
     count = piece_ids(context, piece, n_bytes, out)
-    has_room = context.pieces.count < context.pieces.limit
-    if has_room and short_entry(context, entry, low, high, out, count):
-        context.pieces.count = context.pieces.count + 1
+    keep(context, low, high, piece, n_bytes, out, count)
     return count
 
 

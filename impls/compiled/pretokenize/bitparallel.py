@@ -8,21 +8,18 @@ beyond ASCII, a letter that folds to ASCII) cuts the window short; if nothing is
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from impls.compiled.codegen.memory import (
     bit_count,
     inlined,
     kernel,
     leading_zeros,
     lowest_bit,
-    prefetch,
     shift_left,
     shift_right,
     wrapping_add,
 )
-from impls.compiled.codegen.pointers import address_of, from_item
-from impls.compiled.layout import UNCOVERED, ContextRecord
+from impls.compiled.codegen.pointers import from_item
+from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.byte_masks import (
     HAS_COMPRESS,
     MOST_NUMBERS,
@@ -40,8 +37,6 @@ from impls.compiled.pretokenize.scan import code_point, width
 from impls.compiled.typed_memory import I32s, U8s
 from impls.core.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
 
-READABLE = 96
-"""Bytes that must be readable from a window's start on: its 64, and those read for a piece at its last byte."""
 EDGE = 4
 """Bytes before the end of a window whose marks may still change: the longest contraction has three bytes."""
 LEAST = 8
@@ -246,51 +241,6 @@ def write_starts(starts: int, window: int, ends: I32s, n: int) -> int:
 def last_start(starts: int) -> int:
     """Return the index of the last of `starts`, which are not 0."""
     return 63 - leading_zeros(starts)
-
-
-AHEAD_BYTES = 1024
-"""Prefetch distance, in bytes of text."""
-
-
-def windowed(starts_in: Callable[..., tuple[int, int]], end_of_piece: Callable[..., int]) -> Callable[..., int]:
-    """Return a kernel that splits a block as `scan.scan_block` does.
-
-    `starts_in(context, at, masks, left, kind, splitter)` returns the starts in the window at `at`, `left` bytes before
-    the text's end, and the last of them. If it finds none, it returns 0, and `end_of_piece(context, text, n_bytes,
-    begin)` gives the end of one piece.
-    """
-
-    @inlined
-    def block(
-        context: ContextRecord,
-        text: U8s,
-        n_bytes: int,
-        readable: int,
-        start: int,
-        limit: int,
-        kind: int,
-        splitter: int,
-    ) -> int:
-        masks, ends = context.masks[0], context.ends
-        n, window = 0, start
-        while window < limit:
-            starts, last = 0, 0
-            if window + READABLE <= readable:
-                prefetch(address_of(text) + window + AHEAD_BYTES)
-                starts, last = starts_in(context, from_item(text, window), masks, n_bytes - window, kind, splitter)
-            if starts != 0:
-                n = write_starts(starts, window, ends, n)
-                window += last
-            else:
-                window = end_of_piece(context, text, n_bytes, window)
-                if window < 0:
-                    return UNCOVERED
-                ends[n] = window
-                n += 1
-        context.after = window
-        return n
-
-    return block
 
 
 @inlined

@@ -3,19 +3,13 @@
 Each is the bit-parallel twin of its pattern in `core.text.patterns`; tests compare them with `regex`. Below, a `run` is
 a maximal stretch of one class; a character that `leads in` a run belongs to the same piece, as the last one of the
 white space before a word does.
-
-Skips the inside of words longer than a window: most of their letters cannot end a piece, whatever came before.
-
-In every pattern that has windows a lower-case ASCII letter after another one continues the piece, and what the piece
-began with no longer matters. So a piece that begins with a letter or a space, and continues with lower-case letters,
-ends where a piece that begins at any of these letters would end.
 """
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, kernel, lowest_bit, shift_left, shift_right, wrapping_add
-from impls.compiled.codegen.pointers import from_item, word_at
-from impls.compiled.layout import ContextRecord
+from impls.compiled.codegen.memory import inlined, kernel, lowest_bit, prefetch, shift_left, shift_right, wrapping_add
+from impls.compiled.codegen.pointers import address_of, from_item
+from impls.compiled.layout import UNCOVERED, ContextRecord
 from impls.compiled.pretokenize.bitparallel import (
     EDGE,
     LEAST,
@@ -27,37 +21,18 @@ from impls.compiled.pretokenize.bitparallel import (
     mark_non_ascii_with_case,
     newline_starts,
     used_starts,
-    windowed,
+    write_starts,
 )
-from impls.compiled.pretokenize.layout import CL100K, GPT2, O200K, QWEN, TEKKEN, Masks
+from impls.compiled.pretokenize.deepseek import deepseek_starts
+from impls.compiled.pretokenize.layout import CL100K, DEEPSEEK, GPT2, O200K, QWEN, TEKKEN, Masks
 from impls.compiled.pretokenize.scan import piece_end
+from impls.compiled.pretokenize.stages import begin_stages, stages_piece_end
 from impls.compiled.typed_memory import U8s
 
-_TOPS = -0x7F7F7F7F7F7F7F80
-"""0x80 in every byte."""
-_FROM_A, _BEHIND_Z = 0x1F1F1F1F1F1F1F1F, 0x0505050505050505
-"""Adding the first sets the top bit of every byte that is at least `a`; the second, of every byte after `z`."""
-LEAST_RUN = 32
-
-
-@inlined
-def _are_small_letters(word: int) -> bool:
-    """Return whether eight bytes are all `a` to `z`."""
-    if word & _TOPS != 0:
-        return False
-    return wrapping_add(word, _FROM_A) & ~wrapping_add(word, _BEHIND_Z) & _TOPS == _TOPS
-
-
-@kernel
-def inner_start(text: U8s, n_bytes: int, start: int) -> int:
-    """Return a position, `start` or later, from which a piece ends where the one that begins at `start` does."""
-    first = text[start]
-    if first != 0x20 and not 0x61 <= (first | 0x20) <= 0x7A:
-        return start
-    at = start + 1
-    while at + 8 <= n_bytes and _are_small_letters(word_at(text, at)):
-        at += 8
-    return at - 8 if at - start > LEAST_RUN else start
+READABLE = 96
+"""Bytes that must be readable from a window's start on: its 64, and those read for a piece at its last byte."""
+AHEAD_BYTES = 1024
+"""Prefetch distance, in bytes of text."""
 
 
 @inlined
@@ -138,9 +113,10 @@ def _gpt2_starts(masks: Masks, at: U8s, letters: int, blanks: int) -> int:
 
 @inlined
 def _starts(context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int, splitter: int) -> tuple[int, int]:
-    """Return the starts of pieces in a window, and the last of them; see `bitparallel.windowed`.
+    """Return the starts of pieces in the window at `at`, `left` bytes before the text's end, and the last of them.
 
-    `kind` is a compile-time constant: GPT2, O200K (also for tekken, which has no contractions), CL100K (also for qwen).
+    If it finds none, it returns 0. `kind` is a compile-time constant: GPT2, O200K (also for tekken, which has no
+    contractions), CL100K (also for qwen).
     """
     mark_ascii(at, masks)
     cuts, certain = 0, certain_starts(masks)
@@ -179,24 +155,43 @@ def _starts(context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int,
 
 
 @inlined
-def _end_of_piece(context: ContextRecord, text: U8s, n_bytes: int, begin: int) -> int:
-    return piece_end(context.automaton, text, n_bytes, inner_start(text, n_bytes, begin))
-
-
-_block = windowed(_starts, _end_of_piece)
+def _block(
+    context: ContextRecord, text: U8s, n_bytes: int, readable: int, start: int, limit: int, kind: int, splitter: int
+) -> int:
+    masks, ends = context.masks[0], context.ends
+    n, window = 0, start
+    while window < limit:
+        starts, last = 0, 0
+        if window + READABLE <= readable:
+            prefetch(address_of(text) + window + AHEAD_BYTES)
+            if kind == DEEPSEEK:
+                starts, last = deepseek_starts(context, from_item(text, window), masks, n_bytes - window)
+            else:
+                starts, last = _starts(context, from_item(text, window), masks, n_bytes - window, kind, splitter)
+        if starts != 0:
+            n = write_starts(starts, window, ends, n)
+            window += last
+        else:
+            if kind == DEEPSEEK:
+                window = stages_piece_end(context, text, n_bytes, window)
+            else:
+                window = piece_end(context.automaton, text, n_bytes, window)
+            if window < 0:
+                return UNCOVERED
+            ends[n] = window
+            n += 1
+    context.after = window
+    return n
 
 
 @kernel
 def windows_block(
-    context: ContextRecord,
-    text: U8s,
-    n_bytes: int,
-    readable: int,
-    start: int,
-    limit: int,
-    splitter: int,
+    context: ContextRecord, text: U8s, n_bytes: int, readable: int, start: int, limit: int, splitter: int
 ) -> int:
-    """Split a block by the windows of the pattern `splitter`; see `bitparallel.windowed`."""
+    """Split a block by the windows of the pattern `splitter`, as `scan.scan_block` does."""
+    if splitter == DEEPSEEK:
+        begin_stages(context, start)
+        return _block(context, text, n_bytes, readable, start, limit, DEEPSEEK, splitter)
     if splitter == GPT2:
         return _block(context, text, n_bytes, readable, start, limit, GPT2, splitter)
     if splitter == O200K or splitter == TEKKEN:  # noqa: SIM109 - as above

@@ -61,18 +61,16 @@ def _is_odd(builder: Any, data: Any) -> Any:
 
 
 def _masks(*kinds: Mask) -> Callable[[U8s], Any]:
-    """Return a kernel that gives the masks of 64 bytes: a tuple of one per kind, or a number if there is one kind."""
-    n = len(kinds)
+    """Return a kernel that gives the masks of 64 bytes, a tuple of one per kind."""
 
     def emit(builder: Any, address: Any) -> Any:
         data = load(builder, _vector, address)
-        masks = [builder.bitcast(kind(builder, data), _i64) for kind in kinds]
-        values = ir.Constant(ir.ArrayType(_i64, n), ir.Undefined)
-        for number, mask in enumerate(masks):
-            values = builder.insert_value(values, mask, number)
-        return values if n > 1 else masks[0]
+        masks = ir.Constant(ir.ArrayType(_i64, len(kinds)), ir.Undefined)
+        for number, kind in enumerate(kinds):
+            masks = builder.insert_value(masks, builder.bitcast(kind(builder, data), _i64), number)
+        return masks
 
-    returns = types.UniTuple(types.int64, n) if n > 1 else types.int64  # type: ignore[no-untyped-call]
+    returns = types.UniTuple(types.int64, len(kinds))  # type: ignore[no-untyped-call]
     masks_at = operation(1, emit, returns, WIDTH)
 
     @inlined
@@ -137,8 +135,6 @@ control_mask = _masks(_either(_between(0, 8), _between(14, 31), _is(127)))
 """Control characters that are not white space."""
 deepseek_masks = _masks(_between(0xEB, 0xEC), _between(0x80, 0xBD))
 """Lead bytes of Hangul; continuation bytes up to BD."""
-lead_mask = _masks(_between(0xC0, 0xFF))
-"""Bytes that begin a multi-byte character."""
 
 
 def _emit_equal_pairs(builder: Any, address: Any, other: Any, a: Any, b: Any) -> Any:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from impls.compiled.typed_memory import I32s, Record, U8s, U16s, i64
 
-# Values of the field SPLITTER; from CL100K on, windows over an automaton. DEEPSEEK: windows over stages; NEIGHBOURS:
-# for alphabets of characters, cuts between any two that no token holds side by side
-WHOLE_TEXT, AUTOMATON, STAGES_IN_TURN, DEEPSEEK, NEIGHBOURS, CL100K, QWEN, O200K, TEKKEN, GPT2 = range(10)
-OTHERS = (STAGES_IN_TURN, DEEPSEEK, NEIGHBOURS)
-"""The splitters in a separate object file."""
+# Values of the field SPLITTER; from CL100K on, windows over an automaton or, if DEEPSEEK, over stages
+WHOLE_TEXT, AUTOMATON, STAGES_IN_TURN, CL100K, QWEN, O200K, TEKKEN, GPT2, DEEPSEEK = range(9)
 
 
 class Automaton(Record):

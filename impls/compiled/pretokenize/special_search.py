@@ -87,15 +87,3 @@ def may_hold_special(context: ContextRecord, text: U8s, n_bytes: int) -> bool:
         if _may_hold(text, n_bytes, table, table[i]):
             return True
     return n_rows < 0
-
-
-@kernel
-def may_begin_special(context: ContextRecord, text: U8s, n_bytes: int) -> bool:
-    """Return whether a special token may begin in a text, also if more text follows: some token's first byte occurs."""
-    table, n_rows = context.specials, context.n_specials
-    for i in range(n_rows):
-        first = _bytes_from(table, table[i].offset)[0]
-        for at in range(n_bytes):
-            if text[at] == first:
-                return True
-    return n_rows < 0

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -31,45 +30,40 @@ SpecialTokenTable = tuple[np.ndarray, int]
 """The table that `pretokenize/special_search` reads (uint8, see `SpecialRow`) and its number of rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpecialTokenIndex:
-    """Special tokens as the kernels search them: grouped by first character, split into common prefix and suffix."""
+def suffixes_by_prefix(texts: Iterable[str]) -> dict[str, list[str]]:
+    """Group special tokens by their first character; return what follows the common prefix in each group, sorted.
 
-    suffixes: dict[str, tuple[str, ...]]
-    """Sorted suffixes by prefix. No suffix is a prefix of another: finding the shorter token is enough."""
+    No suffix is a prefix of another: finding the shorter token is enough.
+    """
+    groups: dict[str, list[str]] = defaultdict(list)
+    for text in sorted(texts):
+        group = groups[text[0]]
+        if not group or not text.startswith(group[-1]):
+            group.append(text)
+    return {(prefix := common_prefix(group)): [text[len(prefix) :] for text in group] for group in groups.values()}
 
-    @classmethod
-    def of(cls, texts: Iterable[str]) -> SpecialTokenIndex:
-        """Index these special tokens."""
-        groups: dict[str, list[str]] = defaultdict(list)
-        for text in sorted(texts):
-            group = groups[text[0]]
-            if not group or not text.startswith(group[-1]):
-                group.append(text)
-        by_prefix = {common_prefix(group): group for group in groups.values()}
-        return cls({prefix: tuple(text[len(prefix) :] for text in group) for prefix, group in by_prefix.items()})
 
-    def table(self) -> SpecialTokenTable:
-        """Return the table for the kernels; if there are too many prefixes, an empty one with -1 rows."""
-        if len(self.suffixes) > _MOST_PREFIXES:
-            return np.zeros(1, np.uint8), -1
-        all_rows = SpecialRow.dtype.itemsize * len(self.suffixes)
-        text_at = all_rows + SuffixRow.dtype.itemsize * sum(map(len, self.suffixes.values()))
-        rows: list[tuple[int, ...]] = []
-        suffix_rows: list[tuple[int, ...]] = []
-        text = bytearray()
+def special_table(by_prefix: Mapping[str, Sequence[str]]) -> SpecialTokenTable:
+    """Return the table for the kernels; if there are too many prefixes, an empty one with -1 rows."""
+    if len(by_prefix) > _MOST_PREFIXES:
+        return np.zeros(1, np.uint8), -1
+    all_rows = SpecialRow.dtype.itemsize * len(by_prefix)
+    text_at = all_rows + SuffixRow.dtype.itemsize * sum(map(len, by_prefix.values()))
+    rows: list[tuple[int, ...]] = []
+    suffix_rows: list[tuple[int, ...]] = []
+    text = bytearray()
 
-        def put(part: str) -> tuple[int, int]:
-            data = part.encode()
-            text.extend(data)
-            return text_at + len(text) - len(data), len(data)
+    def put(part: str) -> tuple[int, int]:
+        data = part.encode()
+        text.extend(data)
+        return text_at + len(text) - len(data), len(data)
 
-        for prefix, suffixes in self.suffixes.items():
-            first = all_rows + SuffixRow.dtype.itemsize * len(suffix_rows)
-            rows.append((*put(prefix), first, len(suffixes)))
-            suffix_rows += map(put, suffixes)
-        data = np.array(rows, np.int64).tobytes() + np.array(suffix_rows, np.int64).tobytes() + text + bytes(1)
-        return np.frombuffer(data, np.uint8), len(rows)
+    for prefix, suffixes in by_prefix.items():
+        first = all_rows + SuffixRow.dtype.itemsize * len(suffix_rows)
+        rows.append((*put(prefix), first, len(suffixes)))
+        suffix_rows += map(put, suffixes)
+    data = np.array(rows, np.int64).tobytes() + np.array(suffix_rows, np.int64).tobytes() + text + bytes(1)
+    return np.frombuffer(data, np.uint8), len(rows)
 
 
 class Specials:

@@ -16,7 +16,7 @@ import numpy as np
 import regex
 
 from impls.compiled import layout
-from impls.compiled.codegen.build import kernel_address, source_digest
+from impls.compiled.codegen.build import source_digest
 from impls.compiled.codegen.native import Slots, address
 from impls.compiled.pages import aligned_zeros, cache_folder, packed, read_checked, unpacked, write_checked
 from impls.compiled.pretokenize.layout import (
@@ -24,9 +24,7 @@ from impls.compiled.pretokenize.layout import (
     CL100K,
     DEEPSEEK,
     GPT2,
-    NEIGHBOURS,
     O200K,
-    OTHERS,
     QWEN,
     STAGES_IN_TURN,
     TEKKEN,
@@ -34,7 +32,6 @@ from impls.compiled.pretokenize.layout import (
     Masks,
     StageRecord,
 )
-from impls.core.pattern.borders import ascii_pairs
 from impls.core.pattern.classes import paged
 from impls.core.pattern.flags import Kind, character_flags
 from impls.core.pattern.syntax import NotExpressible
@@ -90,8 +87,6 @@ class SplitContext(Slots):
 
     def _splitting(self, splitting: Splitting) -> None:
         self["splitter"] = splitting.splitter
-        if splitting.splitter in OTHERS:
-            self["split_otherwise"] = kernel_address("split_otherwise")
         tables = splitting.tables
         if tables is not None:
             for name in _ARRAYS:
@@ -150,11 +145,9 @@ def splitting_of(stages: tuple[str, ...]) -> tuple[Splitting | None, str]:
     first, *others = tables
     has_stages = bool(others) or first.has_gaps
     words = f"automaton, {len(tables)} stages" if others else "automaton, gaps" if has_stages else "automaton"
-    splitter = next((splitter for name, splitter in _WINDOWS.items() if NAMED[name] == stages), None)
-    if splitter is not None:
-        flags, words = _flag_tables(_FLAGS_OF.get(splitter, "without case")), f"{words}, windows"
-    else:
-        flags, splitter = {}, STAGES_IN_TURN if has_stages else AUTOMATON
+    splitter, flags = STAGES_IN_TURN if has_stages else AUTOMATON, {}
+    if named := [number for name, number in _WINDOWS.items() if NAMED[name] == stages]:
+        splitter, flags, words = named[0], _flag_tables(_FLAGS_OF.get(named[0], "without case")), f"{words}, windows"
     if has_stages:
         return Splitting(splitter, None, tuple(tables), flags), words
     return Splitting(splitter, first, arrays=flags), words
@@ -165,18 +158,15 @@ def with_borders(splitting: Splitting, borders: SplitTables) -> tuple[Splitting,
     stages = (*splitting.automata, borders)
     if len(stages) > 1:
         return Splitting(STAGES_IN_TURN, None, stages), f"automaton, {len(stages) - 1} stages, borders"
-    pairs = {"ascii_cuts": ascii_pairs(borders)}
-    return Splitting(NEIGHBOURS, borders, arrays=pairs), "automaton, borders, windows"
+    return Splitting(AUTOMATON, borders), "automaton, borders"
 
 
 def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | None:
-    """Return where texts may be cut, int64 of shape (2, n_classes); None if there are stages, or no cuts.
+    """Return where texts may be cut, but never inside one of `kept_whole`: int64 of shape (n_classes,).
 
-    The first row never cuts inside one of `kept_whole`, the second ignores these: `cuts` and `all_cuts` in `layout`.
+    None if there are stages, or no cuts.
     """
-    both = [] if splitting.tables is None else [cuts_outside(splitting.tables, kept) for kept in (kept_whole, ())]
-    known = [cuts for cuts in both if cuts is not None]
-    return np.stack(known) if len(known) == 2 else None
+    return None if splitting.tables is None else cuts_outside(splitting.tables, kept_whole)
 
 
 def _split_tables(pattern: str) -> SplitTables:

@@ -24,7 +24,6 @@ from impls.compiled.codegen.memory import (
     atomic_change,
     atomic_load,
     atomic_store,
-    copy_memory,
     declare_region,
     external,
     inlined,
@@ -32,8 +31,9 @@ from impls.compiled.codegen.memory import (
     peek,
     release_memory,
 )
-from impls.compiled.codegen.pointers import address_of, field_address, i32s, i64s, record_at, rows_of, u8s
+from impls.compiled.codegen.pointers import address_of, field_address, i32s, record_at, rows_of, u8s
 from impls.compiled.cpython.pyobjects import (
+    array_of_ids,
     call_with_one,
     clear_error,
     list_get,
@@ -45,7 +45,6 @@ from impls.compiled.cpython.pyobjects import (
     long_from_long,
     new_none,
     restore_thread,
-    restored_after_long_wait,
     save_thread,
     this_thread,
 )
@@ -62,7 +61,7 @@ from impls.compiled.threads.layout import (
     JobRecord,
     WorkerRecord,
 )
-from impls.compiled.typed_memory import I32s, I64s
+from impls.compiled.typed_memory import I32s
 
 BATCH_REGION = 3
 TASK_BYTES = 4096
@@ -143,7 +142,7 @@ def batch_fetch(context: ContextRecord, arguments: int) -> int:
         in_task += n_bytes
         total += n_bytes
         n_items += 1
-    job.n_items, job.n_tasks, job.n_bytes = n_items, n_tasks, total
+    job.n_items, job.n_tasks = n_items, n_tasks
     job.check_special = long_as_long(peek(arguments + 32))
     atomic_store(field_address(job, "next_task"), 0)
     context.batch_used = 0
@@ -188,14 +187,6 @@ def take_part(context: ContextRecord, job: JobRecord, most_bytes_more: int) -> N
                 done += item.n_bytes
                 # The count is written last: it publishes the item to the other threads.
                 atomic_store(field_address(item, "count"), _encode_item(context, item, check_special))
-
-
-@kernel
-def work(context: ContextRecord, job: JobRecord, most_bytes_more: int) -> bool:
-    """Call `take_part` with the interpreter lock released; return whether reacquiring it took long."""
-    state = save_thread()
-    take_part(context, job, most_bytes_more)
-    return restored_after_long_wait(context, state)
 
 
 @kernel
@@ -257,11 +248,8 @@ def run_worker(worker: WorkerRecord) -> int:
     return 0
 
 
-OFFSETS_REGION = 4
 STRETCH_BYTES = 1 << 15
 """Amount of text that the calling thread encodes before it makes objects again."""
-LONGER_STRETCH = 3
-"""Number of doublings of that amount if reacquiring the interpreter lock took long."""
 
 
 @kernel
@@ -275,7 +263,7 @@ def _end_of(item: ItemRecord) -> None:
 
 
 @kernel
-def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, low: int) -> int:
+def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, low: int, as_arrays: int) -> int:
     """Make objects of the encoded texts; return the index of the first pending one, or -1 with an exception set."""
     high = first_of_task(job, atomic_load(field_address(job, "next_task")))
     all_ready = True
@@ -283,7 +271,7 @@ def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, l
         item = item_of(job, i)
         count = atomic_load(field_address(item, "count"))
         if count >= 0:
-            ids = list_of_ids(context, item.ids, count)
+            ids = array_of_ids(context, item.ids, count) if as_arrays else list_of_ids(context, item.ids, count)
             if ids == 0:
                 return -1
             list_set(results, first + i, ids)
@@ -297,71 +285,20 @@ def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, l
 
 @kernel
 def batch_collect(context: ContextRecord, arguments: int) -> int:
-    """Set results[first:], but for texts left to the careful path: (job, results, first) -> None."""
+    """Set results[first:], but for texts left to the careful path: (job, results, first, as_arrays) -> None."""
     job, results = job_at(long_as_address(peek(arguments))), peek(arguments + 8)
-    first, low, stretch = long_as_long(peek(arguments + 16)), 0, STRETCH_BYTES
+    first, as_arrays, low = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24)), 0
     while atomic_load(field_address(job, "next_task")) < job.n_tasks:
-        if work(context, job, stretch):
-            stretch <<= LONGER_STRETCH
-        low = _collect(context, job, results, first, low)
+        state = save_thread()
+        take_part(context, job, STRETCH_BYTES)
+        restore_thread(state)
+        low = _collect(context, job, results, first, low, as_arrays)
         if low < 0:
             return 0
     wait_for_workers(job)
-    if _collect(context, job, results, first, low) < 0:
+    if _collect(context, job, results, first, low, as_arrays) < 0:
         return 0
     return new_none(context)
-
-
-@kernel
-def _copy_what_is_ready(job: JobRecord, out: int, copied: int, n_ids: int) -> tuple[int, int]:
-    """Copy the ids of the texts from index `copied` on, after `n_ids` others, up to the first text that is pending.
-
-    Returns the index of that text, and the number of ids.
-    """
-    while copied < job.n_items:
-        item = item_of(job, copied)
-        count = atomic_load(field_address(item, "count"))
-        if count == PENDING:
-            break
-        if count > 0:
-            copy_memory(out + 4 * n_ids, item.ids, 4 * count)
-            n_ids += count
-        copied += 1
-    return copied, n_ids
-
-
-@kernel
-def _offsets(job: JobRecord, offsets: I64s) -> int:
-    """Write where the ids of each text end, after the given start of the first; see `batch_encode`."""
-    n_items = job.n_items
-    declare_region(OFFSETS_REGION, address_of(offsets), address_of(offsets) + 8 * n_items + 8)
-    start = offsets[0]
-    end, care = start, 0
-    for i in range(n_items):
-        count = item_of(job, i).count
-        care |= count
-        end += max(count, 0)
-        offsets[i + 1] = end
-    return end - start if care >= 0 else ~(end - start)
-
-
-@kernel
-def batch_encode(context: ContextRecord, arguments: int) -> int:
-    """Encode a job: (job, address of int64 offsets, address of uint32 ids) -> int, the number of ids.
-
-    The result is the number's complement (~) if some texts are left to the careful path. There is room for an id per
-    byte. The first offset is given; each text's end is written after it. A text left to the careful path has no ids.
-    """
-    job, offsets = job_at(long_as_address(peek(arguments))), i64s(long_as_address(peek(arguments + 8)))
-    out, copied, n_ids = long_as_address(peek(arguments + 16)), 0, 0
-    state = save_thread()
-    while atomic_load(field_address(job, "next_task")) < job.n_tasks:
-        take_part(context, job, STRETCH_BYTES)
-        copied, n_ids = _copy_what_is_ready(job, out, copied, n_ids)
-    restore_thread(state)
-    wait_for_workers(job)
-    _copy_what_is_ready(job, out, copied, n_ids)
-    return long_from_long(_offsets(job, offsets))
 
 
 @kernel

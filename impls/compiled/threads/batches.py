@@ -1,4 +1,4 @@
-"""Encodes batches of texts on several threads: to lists, or to one array of all ids."""
+"""Encodes batches of texts on several threads."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from impls.compiled.codegen.build import is_checked
-from impls.compiled.codegen.native import address
 from impls.compiled.context import Context
-from impls.compiled.cpython.interpreter import Builtins
 from impls.compiled.threads.pool import Pool
 from impls.compiled.threads.worker_threads import BatchJob
 
@@ -38,83 +36,36 @@ def ready_for(is_searched: bool, written: Callable[[str], str | None] | None, ab
     return lambda texts: (list(map(normalized, texts)), 0)
 
 
-class Batches:
-    """The batches of a tokenizer: `run` runs a job with a context, `pool` lends contexts, which have built-ins."""
+def encoded(
+    texts: list[str],
+    threads: int,
+    ready: Ready,
+    pool: Pool,
+    run: RunClaimed,
+    encode_one: EncodeOne,
+    *,
+    as_arrays: bool,
+) -> list[Any]:
+    """Return the ids of each text, as lists or arrays, from the kernels or from the careful path.
 
-    def __init__(self, run: RunClaimed, pool: Pool, ready: Ready, encode_one: EncodeOne) -> None:
-        self._run, self._pool, self._ready, self._encode_one = run, pool, ready, encode_one
-
-    def lists(self, texts: list[str], threads: int) -> list[list[int]]:
-        """Return one list of ids per text, from the kernels or from the careful path."""
-        results: list[Any] = [None] * len(texts)
-
-        def encode(job: BatchJob, main: Builtins) -> None:
-            for first in job.waves(main, *self._ready(texts)):
-                main.batch_collect(job.address, results, first)
-
-        self._with_job(texts, threads, encode)
-        if None in results:
-            results = [ids or self._encode_one(text).tolist() for text, ids in zip(texts, results, strict=True)]
-        return results
-
-    def ragged(self, texts: list[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the concatenated ids (uint32) and the offset of each text's first id, int64, shape (n_texts + 1,)."""
-        offsets = np.zeros(len(texts) + 1, np.int64)
-        ids, place, n_ids = np.empty(0, np.uint32), address(offsets), 0
-        careful: list[int] = []
-
-        def encode(job: BatchJob, main: Builtins) -> None:
-            nonlocal ids, n_ids
-            for first in job.waves(main, *self._ready(texts)):
-                if n_ids + job.most_ids > len(ids):
-                    ids = _with_room(ids[:n_ids], job.most_ids, first / len(texts))
-                out = address(ids) + n_ids * ids.itemsize
-                n_more = main.batch_encode(job.address, place + first * offsets.itemsize, out)
-                if n_more < 0:
-                    n_more = ~n_more
-                    careful.extend(first + i for i in job.texts_that_need_care())
-                n_ids += n_more
-
-        self._with_job(texts, threads, encode)
-        ids.resize(n_ids, refcheck=False)
-        if careful:
-            ids = _with_careful_ones(ids, offsets, {i: self._encode_one(texts[i]) for i in careful})
-        return ids, offsets
-
-    def _with_job(self, texts: list[str], threads: int, encode: Callable[[BatchJob, Builtins], None]) -> None:
-        # `str.__len__` raises TypeError for anything but a str: the kernels read the objects' memory directly.
-        n_characters = sum(map(str.__len__, texts))
-        # The checked build declares the text that is read for the process, not for a thread.
-        threads = 1 if is_checked() else min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
-        job = BatchJob(self._pool, threads - 1, len(texts))
-
-        def run(context: Context) -> bool:
-            assert context.builtins is not None, "batches without built-ins are encoded text by text"
-            encode(job, context.builtins)
-            return True
-
-        self._run(job.address, run)
-        job.return_contexts()
-
-
-def _with_room(ids: np.ndarray, n_more: int, share: float) -> np.ndarray:
-    """Return an array that begins with `ids`, those of this `share` of all texts, and has room for all and `n_more`.
-
-    Memory that is never touched costs nothing.
+    `run` runs a job with a context; `pool` lends contexts, which have built-ins, to other threads.
     """
-    room = np.empty(int(len(ids) / share * 17 / 16 if share else 0) + n_more, np.uint32)
-    room[: len(ids)] = ids
-    return room
+    # `str.__len__` raises TypeError for anything but a str: the kernels read the objects' memory directly.
+    n_characters = sum(map(str.__len__, texts))
+    # The checked build declares the text that is read for the process, not for a thread.
+    threads = 1 if is_checked() else min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
+    job = BatchJob(pool, threads - 1, len(texts))
+    results: list[Any] = [None] * len(texts)
 
+    def encode(context: Context) -> bool:
+        assert context.builtins is not None, "batches without built-ins are encoded text by text"
+        for first in job.waves(context.builtins, *ready(texts)):
+            context.builtins.batch_collect(job.address, results, first, as_arrays)
+        return True
 
-def _with_careful_ones(ids: np.ndarray, offsets: np.ndarray, arrays: dict[int, np.ndarray]) -> np.ndarray:
-    """Return `ids` with those of texts left to the careful path inserted; `offsets` is updated in place."""
-    parts = []
-    before = 0
-    more = np.zeros_like(offsets)
-    for i, array in arrays.items():
-        parts += [ids[before : offsets[i]], array]
-        before = offsets[i]
-        more[i + 1] = len(array)
-    offsets += np.cumsum(more)
-    return np.concatenate([*parts, ids[before:]])
+    run(job.address, encode)
+    job.return_contexts()
+    for i, ids in enumerate(results):
+        if ids is None:
+            results[i] = encode_one(texts[i]) if as_arrays else encode_one(texts[i]).tolist()
+    return results

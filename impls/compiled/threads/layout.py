@@ -27,7 +27,6 @@ class JobRecord(Record):
     n_items: i64  # number of texts in this wave
     most_items: i64  # maximum number of texts in a wave
     check_special: i64  # 1 if texts that may hold a special token take the careful path, else 0
-    n_bytes: i64  # size of the texts of this wave in UTF-8, or an upper bound
     is_closed: i64  # 1 if the job is over
 
 

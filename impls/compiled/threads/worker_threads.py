@@ -29,7 +29,6 @@ from impls.compiled.cpython.interpreter import Builtins
 from impls.compiled.threads.layout import (
     ITEM_BYTES,
     ITEMS_AT,
-    ItemRecord,
     JobRecord,
     WorkerRecord,
 )
@@ -109,18 +108,6 @@ class BatchJob:
         """
         for worker in self._workers:
             worker.release()
-
-    @property
-    def most_ids(self) -> int:
-        """Return the maximum number of ids of the wave: its texts have no more ids than bytes."""
-        return int(self._memory[_AT["n_bytes"]])
-
-    def texts_that_need_care(self) -> list[int]:
-        """Return the indices, within the wave just encoded, of the texts that the kernels left to the careful path."""
-        n_texts = int(self._memory[_AT["n_items"]])
-        items = np.frombuffer(self._memory, ItemRecord.dtype, n_texts, ITEMS_AT)
-        indices: list[int] = np.flatnonzero(items["count"] < 0).tolist()
-        return indices
 
     def _ask_workers(self) -> None:
         n_wanted = min(self._n_workers, int(self._memory[_AT["n_tasks"]]) - 1)

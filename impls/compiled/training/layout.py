@@ -135,13 +135,10 @@ class LearningRecord(Record):
     most_merges: i64  # number of merges to learn
     threshold: i64  # pairs that are less frequent than this are not stored
     most_token_bytes: i64  # maximum number of bytes of a token
-    sums: I64s  # int64 by hash: upper bounds of the counts of pairs
     cell: i64  # place of the cell at which counting pairs resumes
     reserved: Rows[ReservedText]  # rows of int64 address and length: texts that no merge may make
     n_reserved: i64  # number of rows in RESERVED
 
-
-SUM_BITS = 20
 
 # Values of the field RULE, one for each rule for ties
 SMALLEST, FIRST, SHORTEST, LARGEST = range(4)

@@ -2,9 +2,8 @@
 
 A key combines the left and the right symbol, plus 1, so that no key is 0 and keys are in the order of pairs.
 
-Pairs are counted in two passes: sums over hashes give an upper bound of each pair's count, then the pairs that may
-reach the threshold are counted. This is exact: a pair gains occurrences only while its newer symbol is made, so one
-that is too rare now stays so until the threshold falls.
+Of all pairs only those that reach the threshold are stored. This is exact: a pair gains occurrences only while its
+newer symbol is made, so one that is too rare now stays so until the threshold falls.
 
 A node of the heap has four children. Counts and ties may be stale, so the first entry is checked before use. A stale
 count is never too low, and a stale tie never sorts a pair too late.
@@ -23,7 +22,6 @@ from impls.compiled.training.layout import (
     LARGEST,
     NO_ROOM,
     SHORTEST,
-    SUM_BITS,
     HeapEntry,
     LearningRecord,
     Pair,
@@ -270,45 +268,24 @@ def drop_first(learning: LearningRecord) -> None:
 # --- listing -------------------------------------------------------------------------------------------------------
 
 
-@inlined
-def _sum_slot(key: int) -> int:
-    """Return the index of the sum to which a pair's count is added."""
-    return shift_right(wrapping_multiply(key, K1), 64 - SUM_BITS)
-
-
-@kernel
-def sum_pairs(learning: LearningRecord) -> int:
-    """Sum the weights of pairs by hash in SUMS; return 0."""
-    cells, sums = learning.cells, learning.sums
-    left = cells[0].symbol
-    for place in range(1, learning.n_cells):
-        right = cells[place].symbol
-        if left >= 0 and right >= 0:
-            slot = _sum_slot(key_of(left, right))
-            sums[slot] = sums[slot] + cells[place].weight
-        left = right
-    return 0
-
-
 @kernel
 def count_pairs(learning: LearningRecord) -> int:
-    """Count the pairs that may reach the threshold, from the place CELL on; return FINISHED or NO_ROOM."""
-    cells, sums, threshold = learning.cells, learning.sums, learning.threshold
+    """Count pairs, from the place CELL on; return FINISHED or NO_ROOM."""
+    cells = learning.cells
     left = cells[learning.cell - 1].symbol
     for place in range(learning.cell, learning.n_cells):
         right = cells[place].symbol
         if left >= 0 and right >= 0:
             key = key_of(left, right)
-            if sums[_sum_slot(key)] >= threshold:
-                entry = entry_of(learning, key)
-                if entry.key == 0 and is_short_enough(learning, left, right):
-                    if learning.n_pairs == learning.most_pairs:
-                        learning.cell = place
-                        return NO_ROOM
-                    add_pair(learning, entry, key)
-                if entry.key != 0:
-                    entry.count = entry.count + cells[place].weight
-                    entry.list_length = entry.list_length + 1
+            entry = entry_of(learning, key)
+            if entry.key == 0 and is_short_enough(learning, left, right):
+                if learning.n_pairs == learning.most_pairs:
+                    learning.cell = place
+                    return NO_ROOM
+                add_pair(learning, entry, key)
+            if entry.key != 0:
+                entry.count = entry.count + cells[place].weight
+                entry.list_length = entry.list_length + 1
         left = right
     return FINISHED
 
@@ -337,15 +314,13 @@ def list_pairs(learning: LearningRecord) -> int:
 @kernel
 def _fill_lists(learning: LearningRecord) -> None:
     """Append each cell in which a pair of the table begins to the pair's list."""
-    cells, pool, sums, threshold = learning.cells, learning.pool, learning.sums, learning.threshold
+    cells, pool = learning.cells, learning.pool
     left = cells[0].symbol
     for place in range(1, learning.n_cells):
         right = cells[place].symbol
         if left >= 0 and right >= 0:
-            key = key_of(left, right)
-            if sums[_sum_slot(key)] >= threshold:
-                entry = entry_of(learning, key)
-                if entry.key != 0:
-                    pool[entry.list_end] = place - 1
-                    entry.list_end = entry.list_end + 1
+            entry = entry_of(learning, key_of(left, right))
+            if entry.key != 0:
+                pool[entry.list_end] = place - 1
+                entry.list_end = entry.list_end + 1
         left = right

@@ -7,13 +7,12 @@ threshold. Most pairs are rare, so this saves most of the memory and of the cach
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from impls.compiled.codegen.native import Slots, address, native
-from impls.compiled.pages import aligned_zeros, bounded_zeros, return_freed
+from impls.compiled.pages import bounded_zeros, return_freed
 from impls.compiled.training import layout
 from impls.compiled.training.count import count_files, count_texts
 from impls.compiled.training.layout import SEPARATOR, SYMBOL_BYTES
@@ -43,8 +42,6 @@ _SHARE = 8
 _SPARE_PLACES = 1 << 10
 """Places that the pool has in addition to those computed from the lists it begins with."""
 MOST_CELLS = (1 << 31) - 1
-_WORDS = 1 << 20
-"""Number of words whose cells are counted at once."""
 _N_CHARACTERS = 0x110000
 _NO_SYMBOLS = np.zeros(0, np.int32)
 _USUAL_TOKEN_BYTES = 8
@@ -99,13 +96,12 @@ class Learner(Slots):
     def fill(self, words: Pieces, *, in_symbols: bool = False) -> None:
         """Write the cells of the words, which may be spelled in symbols; afterwards the words are no longer needed."""
         self._n_words = int(words.counts.sum())
-        n_cells, item_bytes = 1, layout.SYMBOL_BYTES if in_symbols else 1
-        for begin in range(0, len(words.counts), _WORDS):
-            times = -(-words.counts[begin : begin + _WORDS] // layout.MOST_WEIGHT)
-            lengths = words.lengths[begin : begin + _WORDS].astype(np.int64) // item_bytes
-            n_cells += int(((lengths + 1) * times).sum())
+        times = -(-words.counts // layout.MOST_WEIGHT)
+        n_cells = 1 + int(((words.lengths // (SYMBOL_BYTES if in_symbols else 1) + 1) * times).sum())
         if n_cells > MOST_CELLS:
-            raise _too_many_cells(n_cells, int(words.counts.max()))
+            # A very frequent piece is held several times: see `fill_cells`.
+            most = f"it holds {MOST_CELLS:,} symbols of distinct pieces at most"
+            raise Unsupported("compiled", f"{most}, and these have {n_cells:,}; priority takes any number")
         inner, last = (_NO_SYMBOLS, _NO_SYMBOLS) if in_symbols else self._symbols()
         self.hold("cells", self._zeros(layout.CELL_BYTES * n_cells))
         tables = [table if len(table) else 0 for table in (inner, last)]
@@ -151,15 +147,9 @@ class Learner(Slots):
     def _list(self) -> None:
         """List all pairs that reach the threshold, with their positions, and build the heap of them."""
         self.release("pair_table", "heap", "pool", "left_events", "right_events")
-        sums = aligned_zeros(8 << layout.SUM_BITS)
-        self.hold("sums", sums)
-        native.sum_pairs(self.address)
         self._new_table(_LEAST_BITS)
         self["cell"] = 1
-        while True:
-            status = native.count_pairs(self.address)
-            if status == layout.FINISHED:
-                break
+        while native.count_pairs(self.address) == layout.NO_ROOM:
             self._spread(65 - self["pair_table_shift"], 0)
         n_pairs, n_places, longest = self._listed()
         self._spread(max(_LEAST_BITS, (3 * n_pairs).bit_length()), self["threshold"])
@@ -169,17 +159,12 @@ class Learner(Slots):
         for slot in ("left_events", "right_events"):
             self.hold(slot, self._zeros(8 * (longest + 1)))
         native.list_pairs(self.address)
-        self.release("sums")
 
     def _listed(self) -> tuple[int, int, int]:
         """Return the number of pairs that reach the threshold, their number of places, and the maximum of one pair."""
-        table, totals = self.held("pair_table").view(np.int64).reshape(-1, 4), np.zeros(3, np.int64)
-        for begin in range(0, len(table), _WORDS):
-            counts = table[begin : begin + _WORDS]
-            places = counts[counts[:, 1] >= self["threshold"], 3]
-            totals += len(places), places.sum(), max(0, places.max(initial=0) - totals[2])
-        n_pairs, n_places, longest = totals.tolist()
-        return n_pairs, n_places, longest
+        table = self.held("pair_table").view(np.int64).reshape(-1, 4)
+        places = table[table[:, 1] >= self["threshold"], 3]
+        return len(places), int(places.sum()), int(places.max(initial=0))
 
     def _merge(self) -> int:
         """Learn merges until there are enough, no pair is frequent enough, or the pool is full; return the status."""
@@ -243,19 +228,6 @@ class Learner(Slots):
         self._room_in("pool", self["pool_used"], self._zeros(4 * n_places).view(np.int32))
 
 
-def _too_many_cells(n_cells: int, largest: int) -> Unsupported:
-    """Return the error for words of so many cells, the most frequent of which occurs `largest` times."""
-    most = f"it holds {MOST_CELLS:,} symbols of distinct pieces at most"
-    if largest <= layout.MOST_WEIGHT:
-        return Unsupported("compiled", f"{most}, and these have {n_cells:,}")
-    repeated = f"a piece once for each {layout.MOST_WEIGHT:,} of its count, up to {largest:,} here"
-    return Unsupported("compiled", f"{most}, {repeated}, which makes {n_cells:,}; priority takes any counts")
-
-
-_BATCH = 1 << 16
-"""Number of pieces that exist as strings at the same time."""
-
-
 def in_tokens(words: Pieces, model: Model, encoder: type[Tokenizer]) -> tuple[list[int], Pieces]:
     """Return the ids of the model's tokens, in order, and the words as `encoder` encodes them, spelled in symbols.
 
@@ -268,19 +240,9 @@ def in_tokens(words: Pieces, model: Model, encoder: type[Tokenizer]) -> tuple[li
         symbol_of[model.unknown_id] = SEPARATOR
     # Each piece is a text of its own.
     tokenizer = encoder(model.with_(pattern=(), special_tokens={}, added_tokens={}))
-    symbols, offsets = _encoded(words.pieces(), tokenizer, symbol_of)
-    spelled = PieceCounts((), symbols.view(np.uint8), SYMBOL_BYTES * offsets[1:], words.counts)
+    encoded, offsets = tokenizer.encode_ragged([*words.pieces()])
+    spelled = PieceCounts((), symbol_of[encoded].view(np.uint8), SYMBOL_BYTES * offsets[1:], words.counts)
     return ids, Pieces.of(spelled)
-
-
-def _encoded(pieces: Iterator[str], tokenizer: Tokenizer, symbol_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the symbols of all pieces in one array, int32, and their offsets, int64 of shape (n_pieces + 1,)."""
-    parts, sizes = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
-    while batch := list(islice(pieces, _BATCH)):
-        ids, offsets = tokenizer.encode_ragged(batch)
-        parts.append(symbol_of[ids])
-        sizes.append(np.diff(offsets))
-    return np.concatenate(parts), np.cumsum(np.concatenate(sizes))
 
 
 def train(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:

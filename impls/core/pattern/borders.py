@@ -60,12 +60,3 @@ def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay
     transitions[1:, n] = CUT
     pages, page_classes = paged(class_of)
     return SplitTables(transitions.ravel(), class_of[:128].copy(), pages, page_classes, n)
-
-
-def ascii_pairs(tables: SplitTables) -> np.ndarray:
-    """Return 1 where these tables cut between two ASCII characters, by first | second << 8: uint8 of shape (65536,)."""
-    classes = tables.ascii_classes.astype(np.int64)
-    pairs = np.zeros((256, 256), np.uint8)
-    # From the second row on, the row number is the class of the previous character plus one.
-    pairs[:128, :128] = (tables.rows[1 + classes][:, classes] & CUT != 0).T
-    return pairs.ravel()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
 from literal_training import replaced
 
 import impls
-from impls.compiled import Compiled, layout
 from impls.compiled.tables import tables_of
 from impls.core.model.model import Model
 
@@ -64,18 +62,3 @@ def test_a_segment_may_be_longer_than_what_is_read_at_a_time(seed: int) -> None:
             run + "".join(strangers[:70]) + run,
         ):
             assert compiled.encode(text) == reference.encode(text), text
-
-
-def test_what_was_met_is_forgotten_when_half_of_the_bits_are_set() -> None:
-    model = random_model(random.Random(5), CHARACTERS[:6])
-    compiled, reference = Compiled(model), impls.get("priority")(model)
-    slots = compiled._own
-    rng = random.Random(8)
-    most = 0
-    for _ in range(40):
-        text = " ".join("".join(rng.choices(CHARACTERS, k=8)) for _ in range(1200))
-        assert compiled.encode(text) == reference.encode(text)
-        most = max(most, slots["n_seen"])
-    bits = compiled._own.held("seen")
-    n_set = sum(int(word).bit_count() for word in bits.view(np.uint64))
-    assert n_set == slots["n_seen"] < most <= 1 << (layout.SEEN_BITS - 1)

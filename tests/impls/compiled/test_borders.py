@@ -1,4 +1,4 @@
-"""Windows of alphabets of characters: a piece begins where no token holds two neighbours, as in the automaton."""
+"""Alphabets of characters: a piece begins where no token holds two neighbours side by side."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from piece_ends import piece_ends
 
 from impls.compiled import Compiled
 from impls.compiled.context import Context
-from impls.compiled.pretokenize.layout import AUTOMATON, NEIGHBOURS
+from impls.compiled.pretokenize.layout import AUTOMATON
 from impls.compiled.pretokenize.splitting import Splitting
 from impls.compiled.tables import build_tables
 from impls.core.model.model import Model
-from impls.core.pattern.borders import ascii_pairs, border_tables
+from impls.core.pattern.borders import border_tables
 from impls.core.pattern.steps import CUT
 from impls.core.pattern.tables import SplitTables
 from impls.core.text.sentencepiece_rules import SentencePieceRules
@@ -41,28 +41,25 @@ def expected_ends(tables: SplitTables, text: str) -> list[int]:
     return [int(end) for end, cut in zip(ends, [*cuts, True], strict=True) if cut]
 
 
-def test_windows_cut_between_characters_no_token_holds_side_by_side(fuzz: int) -> None:
+def test_the_automaton_cuts_between_characters_no_token_holds_side_by_side(fuzz: int) -> None:
     rng = random.Random(11)
     byte_tables = build_tables(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
     for _ in range(40 * fuzz):
         tables = random_tables(rng)
-        windows = Context(byte_tables, Splitting(NEIGHBOURS, tables, arrays={"ascii_cuts": ascii_pairs(tables)}))
         automaton = Context(byte_tables, Splitting(AUTOMATON, tables))
         for _ in range(12):
             text = random_text(rng)
-            expected = expected_ends(tables, text)
-            assert piece_ends(windows, text) == expected, text
-            assert piece_ends(automaton, text) == expected, text
+            assert piece_ends(automaton, text) == expected_ends(tables, text), text
 
 
-def test_windows_of_a_sentencepiece_model_give_the_ids_of_priority() -> None:
+def test_the_automaton_of_a_sentencepiece_model_gives_the_ids_of_priority() -> None:
     tokens = ("<unk>", "▁", "a", "b", "é", "你", "ab", "▁a", "aé", "▁ab")
     model = Model(
         tokens=tuple(token.encode() for token in tokens), alphabet="chars", unknown="<unk>", unknown_id=0,
         merges=((2, 3), (1, 2), (2, 4), (7, 3)), sentencepiece=SentencePieceRules(),
     )  # fmt: skip
     fast, reference = Compiled(model), Priority(model)
-    assert fast.splitting == "automaton, borders, windows"
+    assert fast.splitting == "automaton, borders"
     rng = random.Random(5)
     for length in [*range(1, 140), 400, 999, 1000, 1001, 3000]:
         text = "".join(rng.choices("aab é你\U0001f600x.", k=length))
