@@ -89,7 +89,7 @@ def normalisation(a: Observation, b: Observation) -> StageDifference | None:
         shown.append(f"{name} {change.what}")
         spelling.append(f"the tokens of {name} spell {_escaped(seen)}, the text is {_escaped(text)}")
         if change.dropped and (normalize is None or normalize(text) == text):
-            dropping.append(f"{name} does not rewrite the text, yet {quoted(change.dropped)} is in none of its pieces")
+            dropping.append(f"{name} does not rewrite the text, yet none of its pieces holds {quoted(change.dropped)}")
     what = "; ".join(shown)
     byte = len(texts[0][: common_prefix_length(*texts)].encode("utf-8", "surrogatepass"))
     if dropping and a.declared is not None and b.declared is not None:

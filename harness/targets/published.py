@@ -62,7 +62,7 @@ def published(name: str | Path) -> impls.Tokenizer:
     """Return the file of a model as its library reads it. Raises `Unsupported`, `Missing`, and what loading raises."""
     model, library, path = load_model(name), library_of_model(name), published_file(name)
     if library is None or path is None:
-        raise Unsupported(PUBLISHED, "the file belongs to none of the libraries tokenizers, sentencepiece and tiktoken")
+        raise Unsupported(PUBLISHED, "the file is not of tokenizers, sentencepiece or tiktoken")
     try:
         return AsPublished(model, _READERS[library](path, str(name), model))
     except ModuleNotFoundError:

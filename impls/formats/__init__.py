@@ -150,7 +150,7 @@ def _read_json(content: bytes, path: Path) -> tuple[str, Model]:
         if document and all(isinstance(i, int) for i in document.values()):
             return _read_pair(path)
     raise InvalidModel(
-        "JSON, but of no format known here: it has neither 'format' (bpebench) nor 'model' (tokenizer.json) nor "
+        "JSON, but not of a known format: it has neither 'format' (bpebench) nor 'model' (tokenizer.json) nor "
         "'config' and 'vocab' (tekken)"
     )
 

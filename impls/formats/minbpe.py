@@ -66,7 +66,7 @@ def _merges(lines: list[str], first_line: int) -> tuple[list[bytes], list[Pair]]
             raise InvalidModel(f"line {number}: two ids are expected, not {line[:40]!a}")
         left, right = _number(fields[0], number), _number(fields[1], number)
         if max(left, right) >= len(tokens):
-            raise InvalidModel(f"line {number}: id {max(left, right)} is made by no line before this one")
+            raise InvalidModel(f"line {number}: no earlier line makes the id {max(left, right)}")
         n_bytes += len(tokens[left]) + len(tokens[right])
         if n_bytes > _MAX_BYTES:
             raise InvalidModel(f"line {number}: the tokens up to here have more than {_MAX_BYTES} bytes")

@@ -48,7 +48,7 @@ def read_tokens(vocab: Mapping[str, int], of_bytes: bool, field: str) -> tuple[b
         try:
             from_printable(token) if of_bytes else token.encode()
         except KeyError as error:
-            holds = f"the token {token!a} (id {i}) holds {error.args[0]!a}, which maps to no byte"
+            holds = f"the token {token!a} (id {i}) holds {error.args[0]!a}, which is not mapped to a byte"
             raise InvalidModel(f"{field}: {holds}; only byte-level vocabularies are read here") from None
         except UnicodeEncodeError:
             raise InvalidModel(f"the token {token!a} of the vocabulary holds a lone surrogate") from None
@@ -65,7 +65,7 @@ def _all_bytes(vocab: Iterable[str], of_bytes: bool) -> list[bytes]:
     points = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
     data = np.array(_BYTE_BY_CODE, np.uint16).take(points)  # an IndexError for a code beyond the table
     if data.max(initial=0) == _NO_BYTE:
-        raise ValueError("a character maps to no byte")
+        raise ValueError("a character is not mapped to a byte")
     lengths = list(map(len, texts))
     codes = {length: f"{length}s" for length in set(lengths)}
     return list(Struct("".join(map(codes.__getitem__, lengths))).unpack(data.astype(np.uint8).tobytes()))

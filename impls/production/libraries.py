@@ -104,7 +104,7 @@ def check_stages(implementation: str, stages: tuple[str, ...]) -> None:
     """Raise `Unsupported` naming a split stage that takes too long on short texts."""
     for stage in () if stages in _TRUSTED else stages:
         if is_too_slow(stage):
-            reason = f"a text of {_LENGTH} characters may take for ever under the pattern {stage[:_LONGEST_PATTERN]!r}"
+            reason = f"a text of {_LENGTH} characters may never finish under the pattern {stage[:_LONGEST_PATTERN]!r}"
             raise Unsupported(implementation, f"it cannot be interrupted while it splits, and {reason}")
 
 

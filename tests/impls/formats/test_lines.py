@@ -52,7 +52,7 @@ def test_codes_give_the_subwords_of_their_own_library(tmp_path: Path) -> None:
         ("minbpe v1\n\n3\n<a> 300\n", "line 3: 3 special tokens, but 1 lines"),
         ("minbpe v1\n\n2\n<a> 300\n<a> 301\n", "line 5: a special token, new"),
         ("minbpe v1\n\n0\n97 -1\n", "line 4: a whole number is expected, not '-1'"),
-        ("minbpe v1\n\n0\n97 256\n", "line 4: id 256 is made by no line before"),
+        ("minbpe v1\n\n0\n97 256\n", "line 4: no earlier line makes the id 256"),
         ("minbpe v1\n\n0\n" + "".join(f"{i} {i}\n" for i in (97, *range(256, 300))), "have more than"),
         ("#version: 0.1\ne r</w>\n", "line 1: '#version: 0.2' is expected"),
         ("#version: 0.2\ne r</w>\nlo\n", "line 3: two tokens"),

@@ -60,7 +60,7 @@ UNREADABLE: list[tuple[tuple[Any, ...], Any, str]] = [
     (("model", "vocab", "ab"), -1, "model.vocab: the token 'ab' has the id -1"),
     (("model", "vocab", "ab"), 97, "the tokens b'a' and b'ab' have the same id 97"),
     (("model", "vocab", ""), 400, "the token with id 400 is empty"),
-    (("model", "vocab", "日"), 400, r"the token '\u65e5' (id 400) holds '\u65e5', which maps to no byte"),
+    (("model", "vocab", "日"), 400, r"the token '\u65e5' (id 400) holds '\u65e5', which is not mapped to a byte"),
     (("model", "merges"), None, "model.merges: a list"),
     (("model", "merges", 0), "ab", "model.merges[0]: two tokens with a space between are expected"),
     (("model", "merges", 0), ["a", "b", "c"], "length 2, got 3 - at `$.model.merges[0]`"),
