@@ -34,7 +34,7 @@ def hub_tokenizer_file(name: str, revision: str = "main", token: str | None = No
     repository = name.removeprefix(PREFIX)
     owner, _, model = repository.partition("/")
     if not owner or not model or "/" in model:
-        raise DataError(f"{name!r} is not a model of the hub; write hf:OWNER/NAME")
+        raise DataError(f"{name!r} is not a model of the hub; write OWNER/NAME, as in hf:openai-community/gpt2")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     try:
         from huggingface_hub import constants
