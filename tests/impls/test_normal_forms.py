@@ -27,6 +27,7 @@ STEPS = {
     "nfkd": normalizers.NFKD(),
     "lowercase": normalizers.Lowercase(),
     "strip-accents": normalizers.StripAccents(),
+    "nmt": normalizers.Nmt(),
 }
 FORMS = ("nfc", "nfd", "nfkc", "nfkd")
 NEWER = [
