@@ -236,8 +236,10 @@ def warm_up(most_seconds: float) -> Trial:
     def timed(some: Sequence[Any]) -> float:
         cpu_start, start = process_time(), perf_counter()
         answers.extend([call(item) for item in some])
-        # On a busy machine the wall clock runs on, on several threads the processor's runs faster.
-        return max(min(perf_counter() - start, process_time() - cpu_start), 1e-9) / len(some)
+        wall, cpu = perf_counter() - start, process_time() - cpu_start
+        # On a busy machine the wall clock runs on, on several threads the processor's runs faster; under a limit on
+        # processor time (`ulimit -t`) that one stands still between ticks.
+        return max(min(wall, cpu or wall), 1e-9) / len(some)
 
     per_call = timed(inputs[:1])  # of some libraries this call prepares what the others use
     done, fitting, spent = 1, 1, 0.0
