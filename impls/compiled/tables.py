@@ -7,6 +7,7 @@ the order of all buckets), and which three-byte characters some token holds side
 from __future__ import annotations
 
 import hashlib
+from itertools import repeat
 
 import numpy as np
 
@@ -239,12 +240,12 @@ def _decoding(model: Model) -> tuple[np.ndarray, np.ndarray]:
     by_id = model.bytes_by_id()
     # Larger ids are decoded by the dictionary of `operations.stream_rules`.
     n_ids = min(max(by_id) + 1, max(len(model.tokens), _DECODED_IDS))
-    tokens = [by_id.get(i, b"") for i in range(n_ids)]
+    tokens = list(map(by_id.get, range(n_ids), repeat(b"")))
     starts = np.zeros(n_ids + 1, np.int64)
     np.cumsum(np.fromiter(map(len, tokens), np.int64, n_ids), out=starts[1:])
     known = np.zeros(n_ids + 1, bool)
-    known[[i for i in by_id if i < n_ids]] = True
-    known[n_ids] = True
+    ids = np.fromiter(by_id, np.int64, len(by_id))
+    known[ids[ids < n_ids]] = known[n_ids] = True
     return np.frombuffer(b"".join(tokens) + bytes(64), np.uint8), np.where(known, starts, -1 - starts)
 
 

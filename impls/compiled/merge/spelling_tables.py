@@ -21,7 +21,7 @@ from impls.core.pattern.tables import SplitTables
 
 _NEVER = 1 << 62
 _NO_ID = -1
-_UNKNOWN, _BY_BYTES = 0xFFFFFFFF, 0xFFFFFFFE
+_UNKNOWN, _BY_BYTES = -1, -2
 
 
 def from_characters(model: Model) -> tuple[Symbols, dict[str, np.ndarray], tuple[int, bool]]:
@@ -43,10 +43,12 @@ def from_characters(model: Model) -> tuple[Symbols, dict[str, np.ndarray], tuple
     symbols = renumbered(pairs, results, base)
     bytes_ = np.arange(256, dtype=np.int32) if byte_ids else np.zeros(256, np.int32)
     first_last = len(others) + (len(inner) if last is not inner else 0)
-    tables = _symbol_table(inner, len(others)), _symbol_table(last, first_last)
+    symbol_of = np.full((N_CODE_POINTS, 2), _UNKNOWN, np.int32)  # by code point: inside a piece, and at its end
+    for column, (characters, first) in enumerate(((inner, len(others)), (last, first_last))):
+        symbol_of[list(map(ord, characters)), column] = np.arange(first, first + len(characters))
     if missing:
-        tables[0][(tables[0] == _UNKNOWN) & _spelled(np.array(byte_ids) >= 0)] = _BY_BYTES
-    pages, by_page = paged(tables[0] | tables[1] << 32)
+        symbol_of[(symbol_of[:, 0] == _UNKNOWN) & _spelled(np.array(byte_ids) >= 0), 0] = _BY_BYTES
+    pages, by_page = paged(symbol_of.view(np.int64).ravel())
     by_place = by_page.view(np.int32).reshape(-1, 2)
     symbol, last_symbol = np.ascontiguousarray(by_place[:, 0]), np.ascontiguousarray(by_place[:, 1])
     fuses = model.sentencepiece is not None and model.sentencepiece.fuse_unknown
@@ -56,13 +58,6 @@ def from_characters(model: Model) -> tuple[Symbols, dict[str, np.ndarray], tuple
     unknown = 256 if missing else -1 if byte_ids else 0
     # The first round starts from bytes, so treat this model as one whose ranks are not monotone.
     return replace(symbols, byte_symbols=bytes_, monotone=False), spelling, (unknown, fuses)
-
-
-def _symbol_table(characters: dict[str, int], first: int) -> np.ndarray:
-    """Return the symbol of each code point, numbered from `first` on, or -1 (`_UNKNOWN`) in 32 bits: int64."""
-    table = np.full(N_CODE_POINTS, _UNKNOWN, np.int64)
-    table[[ord(character) for character in characters]] = np.arange(first, first + len(characters))
-    return table
 
 
 def _spelled(there: np.ndarray) -> np.ndarray:

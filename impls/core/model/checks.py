@@ -54,7 +54,11 @@ def _all_merge(model: ModelData) -> bool:
     parts = list(map(model.tokens.__getitem__, ids))
     if None in parts:
         return False
-    results = tuple(map(model.id_by_token.get, map(add, parts[::2], parts[1::2])))
+    made = tuple(map(add, parts[::2], parts[1::2]))
+    first = model.id_by_token.get(made[0], 0) if made else 0
+    in_order = range(first, first + len(made))  # which is faster to compare with than to look all up
+    is_in_order = model.tokens[first : first + len(made)] == made
+    results = tuple(in_order if is_in_order else map(model.id_by_token.get, made))
     model.__dict__["merge_results"] = results
     return None not in results
 

@@ -119,10 +119,11 @@ def digest_of(model: ModelData) -> str:
 
 def pack(model: ModelData, notes: Sequence[tuple[str, str]] = ()) -> PackedModel:
     """Pack `model`, and notes on it."""
-    lengths = [0 if token is None else len(token) for token in model.tokens]
+    tokens = [token or b"" for token in model.tokens]
+    lengths = list(map(len, tokens))
     largest = max(lengths, default=0)
     kind = "B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "I"
-    blob = b"".join([token for token in model.tokens if token is not None])
+    blob = b"".join(tokens)
     merges = array("I", chain.from_iterable(model.merges)).tobytes()
     content = msgspec.msgpack.encode(
         [_fields(model), list(notes), kind, array(kind, lengths).tobytes(), blob, merges], enc_hook=dict

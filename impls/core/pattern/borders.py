@@ -37,7 +37,7 @@ def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay
     """
     starts = np.array(_BLOCK_STARTS)
     unknown = len(starts)
-    class_of = np.full(N_CODE_POINTS, unknown, np.int64)
+    class_of = np.full(N_CODE_POINTS, unknown, np.uint8)
     codes = np.fromiter(map(ord, known), np.int64, len(known))
     class_of[codes] = np.searchsorted(starts, codes, "right") - 1
     together = np.zeros((unknown + 1, unknown + 1), bool)
@@ -50,7 +50,7 @@ def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay
     _, smallest, quotient = np.unique(
         np.concatenate((together, together.T), axis=1), axis=0, return_index=True, return_inverse=True
     )
-    class_of, together = quotient.reshape(-1)[class_of].astype(np.uint8), together[np.ix_(smallest, smallest)]
+    class_of, together = quotient.reshape(-1).astype(np.uint8)[class_of], together[np.ix_(smallest, smallest)]
     # State 0 is the start, and state 1 + k follows a character of class k.
     n = len(together)
     following = ((np.arange(n) + 1) * (n + 1)) << FLAG_BITS
