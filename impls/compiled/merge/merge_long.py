@@ -10,14 +10,23 @@ added, so the search for its place begins there.
     ab . ab . c     both are merged; the second queues itself under rank 1
     ab . abc . .
 
-Memory: 24 bytes per byte of the piece.
+A piece larger than a window is merged window by window, each small enough for the processor's cache. That is exact by
+this argument. Take the symbols a text merges to, and any two neighbours: merging their bytes alone gives these two,
+since no merge in the text crossed their boundaries. Conversely, if all neighbours in a sequence of symbols are such
+pairs, the text merges to that sequence: before the first merge across any boundary everything between the boundaries
+happens as it does in each pair alone, and there no merge across happens (of equal ranks the leftmost comes first in
+both). Windows overlap: the symbols of one are used up to a symbol that both have, from there on those of the other; so
+any two neighbours come from one window. If two windows have no symbol in common, the piece is merged whole. A window
+of the same bytes as the one before is not merged again. Memory: 24 bytes per byte of two windows, or of the whole
+piece.
 """
 
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import allocate, kernel, lowest_bit, release_memory, shift_left, shift_right
-from impls.compiled.codegen.pointers import rows_of
+from impls.compiled.codegen.pointers import from_item, rows_of
 from impls.compiled.layout import NO_MEMORY, NONE, ContextRecord
+from impls.compiled.lookup.hashing import same_bytes
 from impls.compiled.merge.pairs import merged
 from impls.compiled.merge.spelling import initial_symbols
 from impls.compiled.typed_memory import I32s, Record, Rows, U8s, i32
@@ -37,6 +46,9 @@ class Place(Record):
 places_at = rows_of(Place)
 PLACE_BYTES = Place.dtype.itemsize
 REGION = 1
+WINDOW_BYTES = 4096
+OVERLAP_BYTES = 512
+"""Maximum overlap: a window begins at the first symbol that starts within this distance of the previous one's end."""
 
 
 @kernel
@@ -175,18 +187,97 @@ def _merge_all(context: ContextRecord, places: Rows[Place], n_places: int) -> No
 
 
 @kernel
+def _merge(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s, places: Rows[Place]) -> int:
+    """Merge a piece; return the number of places. `symbols` is working space for an int32 per byte."""
+    n_places = _fill(context, piece, n_bytes, symbols, places)
+    _merge_all(context, places, n_places)
+    return n_places
+
+
+@kernel
+def _write(places: Rows[Place], i: int, end: int, symbols: I32s, n: int) -> int:
+    """Write the symbols from place `i` up to place `end`, after `n` others; return how many there are now."""
+    while i < end:
+        symbols[n] = places[i].symbol
+        n += 1
+        i = places[i].following
+    return n
+
+
+@kernel
+def _first_from(places: Rows[Place], i: int, least: int) -> int:
+    """Return the first place from `i` on that holds a symbol and is at least `least`."""
+    while i < least:
+        i = places[i].following
+    return i
+
+
+@kernel
+def _in_common(before: Rows[Place], i: int, n_places: int, later: Rows[Place], n_later: int) -> int:
+    """Return the first place of a later window whose symbol is also in the window before it, or -1.
+
+    The later window begins at place `i` of the one before.
+    """
+    shift, j = i, 0
+    while i < n_places and j < n_later:
+        if i == j + shift and before[i].symbol == later[j].symbol:
+            return j
+        if i <= j + shift:
+            i = before[i].following
+        else:
+            j = later[j].following
+    return -1
+
+
+@kernel
+def _merge_in_windows(context: ContextRecord, piece: U8s, n_bytes: int, places: Rows[Place], symbols: I32s) -> int:
+    """Write the symbols of a long piece by overlapping windows; return how many, or -1 if two share no symbol.
+
+    `places` has room for two windows.
+    """
+    later = from_item(places, WINDOW_BYTES)
+    n, start, size, begin = 0, 0, min(WINDOW_BYTES, n_bytes), 0
+    _merge(context, piece, size, symbols, places)
+    while start + size < n_bytes:
+        cut = _first_from(places, begin, size - OVERLAP_BYTES)
+        n = _write(places, begin, cut, symbols, n)
+        n_later = min(WINDOW_BYTES, n_bytes - start - cut)
+        # Repetitive text: the same bytes merge to the same symbols.
+        again = n_later == size and same_bytes(from_item(piece, start), from_item(piece, start + cut), size)
+        if not again:
+            # No more symbols were written than bytes read.
+            _merge(context, from_item(piece, start + cut), n_later, from_item(symbols, start + cut), later)
+            places, later = later, places
+        before = places if again else later
+        begin = _in_common(before, cut, size, places, n_later)
+        if begin < 0:
+            return -1
+        n = _write(before, cut, cut + begin, symbols, n)
+        start, size = start + cut, n_later
+    return _write(places, begin, size, symbols, n)
+
+
+@kernel
 def merge_long(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s) -> int:
     """Write the symbols of a piece; return how many, or NO_MEMORY."""
+    if n_bytes > WINDOW_BYTES and context.spelling_pages == 0:
+        memory = allocate(REGION, 2 * PLACE_BYTES * WINDOW_BYTES)
+        if memory == 0:
+            return NO_MEMORY
+        count = _merge_in_windows(context, piece, n_bytes, places_at(memory), symbols)
+        release_memory(memory)
+        if count >= 0:
+            return count
+    return _merge_whole(context, piece, n_bytes, symbols)
+
+
+@kernel
+def _merge_whole(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s) -> int:
     memory = allocate(REGION, PLACE_BYTES * n_bytes + 64)
     if memory == 0:
         return NO_MEMORY
     places = places_at(memory)
-    n_places = _fill(context, piece, n_bytes, symbols, places)
-    _merge_all(context, places, n_places)
-    n, i = 0, 0
-    while i < n_places:
-        symbols[n] = places[i].symbol
-        n += 1
-        i = places[i].following
+    n_places = _merge(context, piece, n_bytes, symbols, places)
+    count = _write(places, 0, n_places, symbols, 0)
     release_memory(memory)
-    return n
+    return count
