@@ -8,6 +8,7 @@ threshold. Most pairs are rare, so this saves most of the memory and of the cach
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -99,9 +100,7 @@ class Learner(Slots):
         times = -(-words.counts // layout.MOST_WEIGHT)
         n_cells = 1 + int(((words.lengths // (SYMBOL_BYTES if in_symbols else 1) + 1) * times).sum())
         if n_cells > MOST_CELLS:
-            # A very frequent piece is held several times: see `fill_cells`.
-            most = f"it holds {MOST_CELLS:,} symbols of distinct pieces at most"
-            raise Unsupported("compiled", f"{most}, and these have {n_cells:,}; priority takes any number")
+            raise _too_many_cells(n_cells, int(words.counts.max()))
         inner, last = (_NO_SYMBOLS, _NO_SYMBOLS) if in_symbols else self._symbols()
         self.hold("cells", self._zeros(layout.CELL_BYTES * n_cells))
         tables = [table if len(table) else 0 for table in (inner, last)]
@@ -228,6 +227,19 @@ class Learner(Slots):
         self._room_in("pool", self["pool_used"], self._zeros(4 * n_places).view(np.int32))
 
 
+def _too_many_cells(n_cells: int, largest: int) -> Unsupported:
+    """Return the error for words of so many cells, the most frequent of which occurs `largest` times."""
+    most = f"it holds {MOST_CELLS:,} symbols of distinct pieces at most"
+    if largest <= layout.MOST_WEIGHT:
+        return Unsupported("compiled", f"{most}, and these have {n_cells:,}")
+    repeated = f"a piece once for each {layout.MOST_WEIGHT:,} of its count, up to {largest:,} here"
+    return Unsupported("compiled", f"{most}, {repeated}, which makes {n_cells:,}; priority takes any counts")
+
+
+_BATCH = 1 << 16
+"""Number of pieces that exist as strings at the same time."""
+
+
 def in_tokens(words: Pieces, model: Model, encoder: type[Tokenizer]) -> tuple[list[int], Pieces]:
     """Return the ids of the model's tokens, in order, and the words as `encoder` encodes them, spelled in symbols.
 
@@ -240,9 +252,13 @@ def in_tokens(words: Pieces, model: Model, encoder: type[Tokenizer]) -> tuple[li
         symbol_of[model.unknown_id] = SEPARATOR
     # Each piece is a text of its own.
     tokenizer = encoder(model.with_(pattern=(), special_tokens={}, added_tokens={}))
-    encoded, offsets = tokenizer.encode_ragged([*words.pieces()])
-    spelled = PieceCounts((), symbol_of[encoded].view(np.uint8), SYMBOL_BYTES * offsets[1:], words.counts)
-    return ids, Pieces.of(spelled)
+    pieces, symbols, sizes = words.pieces(), [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
+    while batch := list(islice(pieces, _BATCH)):
+        encoded, offsets = tokenizer.encode_ragged(batch)
+        symbols.append(symbol_of[encoded])
+        sizes.append(np.diff(offsets))
+    ends = SYMBOL_BYTES * np.cumsum(np.concatenate(sizes))[1:]
+    return ids, Pieces.of(PieceCounts((), np.concatenate(symbols).view(np.uint8), ends, words.counts))
 
 
 def train(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:

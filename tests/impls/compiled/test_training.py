@@ -122,6 +122,7 @@ def test_threads_tables_that_grow_and_texts_that_are_cut(
     monkeypatch.setattr(words, "_BITS", 12)
     monkeypatch.setattr(words, "_ARENA_BYTES", 1 << 10)
     monkeypatch.setattr(training, "_LEAST_BITS", 4)
+    monkeypatch.setattr(training, "_BATCH", 100)
     rng = random.Random(9)
     distinct = ["".join(rng.choices("abcdefghij", k=rng.choice([3, 6, 11]))) for _ in range(9_000)]
     texts = [" ".join(distinct[:4000]), "\n".join(distinct[3000:]), text_of(rng, 300)]
