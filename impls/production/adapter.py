@@ -6,6 +6,7 @@ what a method of `Tokenizer` gives. Whatever it leaves out is inherited from `To
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -62,9 +63,9 @@ class Adapter(Tokenizer):
         """Return whether the library gets texts as they are, and normalises them itself."""
         return False
 
+    @abstractmethod
     def _load(self, model: Model) -> Calls:
         """Return the calls of the library's tokenizer over `model`; raise `Unsupported` for one it cannot run."""
-        raise NotImplementedError
 
     def _guarded(self, call: Callable[[A], T]) -> Callable[[A], T]:
         """Return `call` with panics and plain errors of the library as `LibraryFailed`, which names the pattern."""
