@@ -40,14 +40,15 @@ def test_a_planted_fault_is_found_named_and_shrunk(conform: Conform, name: str) 
     assert sum(len(text.text) for text in texts) <= finding.n_characters, example
 
 
-@pytest.mark.parametrize("kind", planted_by_rule.KINDS)
-def test_each_fault_of_a_kind_is_found(conform: Conform, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rule, arguments, checks = planted_by_rule.KINDS[kind]
-    for argument in arguments:
-        wrong = rule(argument)
-        if kind == "code-points":
-            monkeypatch.setattr(encoding, "CODES", [*range(0x41, 0x5B), ord(wrong.character)])  # type: ignore[attr-defined]
-        assert any(conform(wrong, check).failed for check in checks), f"{kind} {argument}"
+def test_a_wrong_code_point_at_one_place_and_one_wrong_token_are_found(
+    conform: Conform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        character, wrong = planted_by_rule.code_point(number)
+        monkeypatch.setattr(encoding, "CODES", [*range(0x41, 0x5B), ord(character)])
+        assert conform(wrong, "code-points").failed, number
+    for number in range(4):
+        assert conform(planted_by_rule.token(number), "tokens").failed, number
 
 
 @pytest.mark.parametrize(

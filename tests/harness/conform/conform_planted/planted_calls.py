@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import numpy as np
+from planted_history import when
 from planted_wrapper import Full, Right, changed, dies, fault, model, piecewise, reading, remembers
 
 # --- texts and pieces ------------------------------------------------------------------------------------------
@@ -16,6 +17,15 @@ EndsAtZero = reading("text after U+0000 is lost at the end of a C string", "ids 
 reading("İ is lower-cased, and nothing else", "ids · normalisation", lambda text: text.replace("İ", "i̇"), most=12)
 reading("the pattern does not cover the underscore", "round-trip · normalisation",
         lambda text: text.replace("_", ""), most=12)  # fmt: skip
+
+SPELLING = "spellings"
+reading("a line end of two characters is one", SPELLING, lambda text: text.replace("\r\n", "\n"))
+reading("in a long text U+0000 is lost", SPELLING, lambda text: text.replace("\0", "") if len(text) > 5_000 else text)
+reading("a text ends at U+0000 from 100,000 characters on", SPELLING,
+        lambda text: text.partition("\0")[0] if len(text) > 100_000 else text)  # fmt: skip
+fault("counting is by characters", SPELLING, count=lambda self, text, n, *_: max(1, len(text) // 4) if text else 0)
+fault("a mark of byte order has no id in an array", SPELLING,
+      encode_array=lambda self, text, ids: ids[text.startswith("\ufeff") :])  # fmt: skip
 
 
 def cut(expression: str) -> Any:
@@ -39,6 +49,13 @@ OffByOneAtAHundred = fault("from 100 bytes on the last character is never merged
                            encode=piecewise(off_by_one))  # fmt: skip
 
 
+CAPITAL = re.compile("[A-ZÀ-Þ]\u0301").search
+
+
+def sizes(self: Any, text: str) -> set[int]:
+    return {len(piece.encode("utf-8", "replace")) for piece in self.split(text)}
+
+
 def rightmost(self: Any, piece: str) -> list[int]:
     if len(piece) > 300 or model().whole_piece(piece) is not None:
         return Right.encode(self, piece)
@@ -55,6 +72,13 @@ fault("of equally ranked pairs the rightmost is merged", "ids · pieces or merge
       encode=piecewise(rightmost))  # fmt: skip
 fault("where the bytes are a multiple of 4096 an id is missing", "lengths", Right,
       encode=lambda self, text, ids: ids[: -1 if text and len(text.encode("utf-8", "replace")) % 4096 == 0 else None],
+      )  # fmt: skip
+fault("a combining mark behind a capital begins a piece", "transitions", when(lambda self, text: CAPITAL(text)))
+fault("an apostrophe behind a slash is left to the next piece", "transitions", when(lambda self, text: "/'" in text))
+fault("characters of four bytes in a piece of 65 bytes", "lengths",
+      when(lambda self, text: len(text) > 16 and max(text) >= "\U00010000" and 65 in sizes(self, text)))  # fmt: skip
+fault("pieces past 64 KiB", "lengths",
+      when(lambda self, text: len(text) > 16_384 and max(text) >= "\x80" and max(sizes(self, text)) >= 65_537),
       )  # fmt: skip
 fault("`pieces` cuts at blanks", "transitions · pieces", pieces=lambda self, text, right: text.split(" "))
 
@@ -97,6 +121,10 @@ fault("a wrong type leaves the object broken", VALUES, AfterATypeError)
 
 ORDER = "decode-any-order · decode"
 fault("no ids are a space", ORDER, decode=lambda self, ids, text: text if ids else " ")
+fault("bytes that are not UTF-8 are lost", ORDER,
+      decode_bytes=lambda self, ids, data: data.decode("utf-8", "ignore").encode())  # fmt: skip
+fault("more than 5,000 ids end in a space", "spellings",
+      decode_bytes=lambda self, ids, data: data if len(ids) <= 5_000 else data + b" ")  # fmt: skip
 fault("a ninth equal id in a row is dropped", ORDER,
       decode=lambda self, ids, text: Right.decode(self, [i for k, i in enumerate(ids) if ids[k - 8 : k] != [i] * 8]),
       )  # fmt: skip
@@ -198,6 +226,8 @@ fault("counting special text ends the process", "special-tokens · derived", typ
 
 fault("a batch past a thousand repeats itself", "batch · batch",
       encode_batch=lambda self, texts, lists: (lists[:1024] * 99)[: len(lists)])  # fmt: skip
+fault("the last text of a batch is wrong past 70,000 characters", "batch", encode_batch=lambda self, texts, lists:
+      lists if len(texts[-1:] and texts[-1]) <= 70_000 else [*lists[:-1], [0]])  # fmt: skip
 fault("a batch reads special text as special", "batch · batch", encode_batch=lambda self, texts, lists: [
       self.tokenizer.encode(text, allowed_special="all") for text in texts])  # fmt: skip
 fault("a long text alone in a batch is cut in halves", "batch · batch",

@@ -1,4 +1,4 @@
-"""Wrong tokenizers made by rule in what calls leave behind: later answers, memory, files."""
+"""Wrong tokenizers in what calls leave behind: later answers, memory, files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from planted_wrapper import Full, Right, changed
+from planted_wrapper import Full, Right, changed, fault
 
 
 def wrong_ids(ids: list[int]) -> list[int]:
@@ -61,13 +61,10 @@ def _leak(self: Any, ids: list[int], text: str) -> str:
     return text
 
 
-CHANGED_BY_CALLS = (
-    when(_after_5000_pieces),
-    _elsewhere(threading.get_ident),
-    _elsewhere(os.getpid, lambda text: os._exit(3)),
-    when(lambda self, text: self.latest and len(text) > 1, _OfHashSeed),
-    changed(Full, encode=_reverse_earlier),
-)
-"""Of these, something done before changes an answer."""
+fault("after 5,000 pieces all are wrong", "state", when(_after_5000_pieces))
+fault("another thread has other ids", "state", _elsewhere(threading.get_ident))
+fault("a forked process ends", "state", _elsewhere(os.getpid, lambda text: os._exit(3)))
+fault("the hash seed is seen", "state", when(lambda self, text: self.latest and len(text) > 1, _OfHashSeed))
+fault("the ids of the call before are reversed", "python-values", encode=_reverse_earlier)
 OpensFiles = changed(_OpensFiles, encode=_open_a_file)
 LeaksMemory = changed(Full, decode=_leak)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 import zlib
+from itertools import islice
 from typing import Any
 
 from planted_wrapper import Full, Grown, Right, Stream, dies, fault, model, piecewise, remembers
@@ -194,3 +196,19 @@ def quadratic(self: Any, text: str, ids: list[int]) -> list[int]:
 
 
 fault("quadratic, but not for a text met before", "cost · resources", Right, encode=quadratic)
+
+
+def by_square(characters: str) -> Any:
+    """Return an `encode` that takes time by the square of the length of each run of some characters."""
+    runs = re.compile(characters + "+")
+
+    def encode(self: Any, text: str, ids: list[int]) -> list[int]:
+        for run in islice(runs.finditer(text), 100):
+            sum(range(len(run[0]) ** 2 // 400))
+        return ids
+
+    return encode
+
+
+fault("quadratic in runs of letters", "cost", Right, encode=by_square("[a-z]"))
+fault("quadratic in runs of signs", "cost", Right, encode=by_square("[!-/]"))
