@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from random_models import BYTES
+from sentencepiece_models import pieces_model
 
 from harness.data import DataError
 from harness.evaluate.morphology import Word, agreement, gold_files, read_gold
 from harness.measure.token_use import fastest
 from impls import Model
-from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 LEAST_WORDS = {"tr": 500, "he": 200, "ru": 200}
 LETTERS = {
@@ -129,12 +129,7 @@ def test_words_that_do_not_come_back_are_left_out() -> None:
 
 
 def test_the_mark_of_sentencepiece_and_the_end_of_a_word_are_no_part_of_it() -> None:
-    tokens = ["▁", "e", "v", "d", "▁e", "▁ev", "de"]
-    rules = SentencePieceRules()
-    marked = Model(
-        tokens=tuple(token.encode() for token in tokens), merges=((0, 1), (4, 2), (3, 1)), alphabet="chars",
-        sentencepiece=rules, unknown="<unk>", unknown_id=7,
-    )  # fmt: skip
+    marked = pieces_model("▁ e v d ▁e ▁ev de", "▁+e ▁e+v d+e", byte_tokens=())
     ended = Model(
         tokens=(b"e", b"v", b"d", b"e</w>", b"de</w>", b"ev"), merges=((2, 3), (0, 1)), alphabet="chars",
         end_of_word="</w>", pattern=(r"\S+|\s+",),

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 from piece_ends import piece_ends
+from sentencepiece_models import pieces_model
 
 from impls.compiled import Compiled
 from impls.compiled.context import Context
@@ -17,7 +18,6 @@ from impls.core.model.model import Model
 from impls.core.pattern.borders import border_tables
 from impls.core.pattern.steps import CUT
 from impls.core.pattern.tables import SplitTables
-from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.priority import Priority
 
 LETTERS = "abcxyz01 .,\n\t▁éßğıæжшאبあ漢語가😀’…\u0301\u00a0\u2580\u2582\ufffd"
@@ -53,11 +53,7 @@ def test_the_automaton_cuts_between_characters_no_token_holds_side_by_side(fuzz:
 
 
 def test_the_automaton_of_a_sentencepiece_model_gives_the_ids_of_priority() -> None:
-    tokens = ("<unk>", "▁", "a", "b", "é", "你", "ab", "▁a", "aé", "▁ab")
-    model = Model(
-        tokens=tuple(token.encode() for token in tokens), alphabet="chars", unknown="<unk>", unknown_id=0,
-        merges=((2, 3), (1, 2), (2, 4), (7, 3)), sentencepiece=SentencePieceRules(),
-    )  # fmt: skip
+    model = pieces_model("▁ a b é 你 ab ▁a aé ▁ab", "a+b ▁+a a+é ▁a+b", byte_tokens=())
     fast, reference = Compiled(model), Priority(model)
     assert fast.splitting == "automaton, borders"
     rng = random.Random(5)

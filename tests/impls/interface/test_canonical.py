@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import pytest
+from sentencepiece_models import pieces_model
 
 import impls
 from impls import Model, TrainingSpec
-from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.operations.canonical import Drift
 
 SPEC = TrainingSpec(vocab_size=320, pattern="gpt2", special_tokens=("<s>", "<e>"))
@@ -73,20 +72,10 @@ def test_segments_are_encoded_once_each(model: Model, monkeypatch: pytest.Monkey
 
 
 def test_a_model_that_marks_spaces_judges_the_whole_text() -> None:
-    tokens = ["▁", "a", "b", "▁a", "ab"]
-    rules: dict[str, Any] = {"escape_spaces": True, "dummy_prefix": "always"}
-    model = Model(
-        tokens=tuple(token.encode() for token in tokens),
-        merges=((0, 1), (1, 2)),
-        alphabet="chars",
-        unknown="<unk>",
-        unknown_id=5,
-        sentencepiece=SentencePieceRules(**rules),
-    )
-    tokenizer = impls.load("priority", model)
-    assert tokenizer.encode("ab a") == [3, 2, 3]
-    assert tokenizer.is_canonical([3, 2, 3])
-    assert tokenizer.first_drift([0, 4, 3]) == Drift(0, [3, 2, 3])
+    tokenizer = impls.load("priority", pieces_model("▁ a b ▁a ab", "▁+a a+b", byte_tokens=()))
+    assert tokenizer.encode("ab a") == [5, 4, 5]
+    assert tokenizer.is_canonical([5, 4, 5])
+    assert tokenizer.first_drift([2, 6, 5]) == Drift(0, [5, 4, 5])
 
 
 @pytest.mark.corpus

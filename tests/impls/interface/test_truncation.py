@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 import regex
+from sentencepiece_models import pieces_model
 
 import impls
 from impls import Model, TrainingSpec
-from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.core.text.text import repair_surrogates
 from impls.interface import Tokenizer
 from impls.operations.truncation import Side, Whole, ids_of_beginning, ids_of_end
@@ -35,17 +35,7 @@ def of_pattern(pattern: str) -> Model:
 
 def sentencepiece_model(**rules: Any) -> Model:
     """Merges of a few letters and marks, and byte tokens for everything else."""
-    texts = ["▁", "a", "h", "e", "l", "o", "w", "日", "本", "▁h", "el", "▁a", "lo", "日本", "▁▁"]
-    ids = {text: i for i, text in enumerate(texts, 1)}
-    merges = [("▁", "h"), ("e", "l"), ("▁", "a"), ("l", "o"), ("日", "本"), ("▁", "▁")]
-    return Model(
-        tokens=(None, *(text.encode() for text in texts), *[None] * 256),
-        merges=[(ids[left], ids[right]) for left, right in merges],
-        alphabet="chars",
-        unknown="<unk>",
-        unknown_id=0,
-        sentencepiece=SentencePieceRules(byte_ids=tuple(range(len(texts) + 1, len(texts) + 257)), **rules),
-    )
+    return pieces_model("▁ a h e l o w 日 本 ▁h el ▁a lo 日本 ▁▁", "▁+h e+l ▁+a l+o 日+本 ▁+▁", **rules)
 
 
 WORDS = TrainingSpec(vocab_size=60, alphabet="chars", end_of_word="</w>", pattern=r"\S+|\s+", unknown="<unk>")
@@ -151,10 +141,8 @@ def test_a_head_of_a_long_text_gives_its_first_ids(model: str, fuzz: int) -> Non
 def test_the_ids_of_one_token_again_and_again_are_those_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("impls.operations.truncation._LEAST_FOR_ARRAY", 0)
     monkeypatch.setattr("impls.operations.cut_piece._LEAST", 5)
-    rules = SentencePieceRules(byte_ids=tuple(range(6, 262)))
-    tokens = (None, *(text.encode() for text in ("▁", "l", "▁l", "ll", "llll")), *[None] * 256)
-    merges = ((1, 2), (2, 2), (4, 4))  # the space before a text shifts all tokens after it
-    model = Model(tokens=tokens, merges=merges, alphabet="chars", unknown="<unk>", unknown_id=0, sentencepiece=rules)
+    # The space before a text shifts all tokens after it.
+    model = pieces_model("▁ l ▁l ll llll", "▁+l l+l ll+ll")
     tokenizer = impls.load("priority", model)
     for n_characters in range(290, 300):
         text = "l" * n_characters
@@ -289,6 +277,5 @@ def test_wrong_arguments_are_refused() -> None:
         tokenizer.count("a", at_most=-1)
     with pytest.raises(TypeError, match="n_tokens must be a whole number, not None"):
         tokenizer.fits("a", None)  # type: ignore[arg-type]
-    for call in (tokenizer.fits, tokenizer.count, tokenizer.truncate):
-        with pytest.raises(TypeError, match="text must be a str, not None"):
-            call(None, 3)  # type: ignore[operator]
+    with pytest.raises(TypeError, match="text must be a str, not None"):
+        tokenizer.fits(None, 3)  # type: ignore[arg-type]
