@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from random_models import BYTES
 from rank_files import rank_file
 
-from harness.commands.vocab import Vocab
 from harness.data import load_model
 from harness.data.inspection import inspect
 from impls.core.model.model import Model
@@ -35,13 +33,6 @@ def test_a_vocabulary_is_recognised_in_every_format(ranked: Model, tmp_path: Pat
         assert (found.format, found.published_vocabulary) == (format, "cl100k_base")
 
 
-def test_a_pattern_that_the_vocabulary_is_not_used_with_is_a_finding(ranked: Model, tmp_path: Path) -> None:
-    save(ranked, tmp_path / "right.json", "tokenizer.json")
-    assert inspect(tmp_path / "right.json").findings == []
-    save(ranked.with_(pattern="gpt2"), tmp_path / "x.json", "tokenizer.json")
-    assert inspect(tmp_path / "x.json").findings == ["pattern: gpt2, where cl100k_base is used with cl100k"]
-
-
 def test_irregular_merges_are_a_finding_and_what_was_assumed_is_noted(tmp_path: Path) -> None:
     Model(tokens=(*BYTES, b"bc", b"xyz"), merges=((98, 99),)).save(tmp_path / "x.json")
     assert inspect(tmp_path / "x.json").findings[0].startswith("irregular: 1 token with no derivation")
@@ -50,23 +41,18 @@ def test_irregular_merges_are_a_finding_and_what_was_assumed_is_noted(tmp_path: 
     assert "has no pattern" in note
 
 
-def run(*arguments: Any) -> tuple[int, str]:
-    ended = CliRunner().invoke(Vocab.command(), list(map(str, arguments)))
-    return ended.exit_code, ended.output
-
-
-def test_the_verb_shows_the_findings_and_ends_with_1_where_something_is_wrong(ranked: Model, tmp_path: Path) -> None:
-    save(ranked.with_(pattern="gpt2"), tmp_path / "wrong.json", "tokenizer.json")
-    status, out = run(tmp_path / "wrong.json")
-    assert status == 1
-    assert "pattern: gpt2" in out
-    status, out = run(tmp_path / "wrong.json", "--json")
-    document = json.loads(out)
-    assert (status, document["published_vocabulary"], document["round_trip"]) == (1, "cl100k_base", "exact")
-    save(ranked, tmp_path / "right.json", "tokenizer.json")
-    status, out = run(tmp_path / "right.json")
-    assert status == 0
-    assert "findings" not in out
+def test_the_verb_shows_a_pattern_that_the_vocabulary_is_not_used_with_and_ends_with_1(
+    ranked: Model, tmp_path: Path, bpebench: Any
+) -> None:
+    wrong, right = str(tmp_path / "wrong.json"), str(tmp_path / "right.json")
+    save(ranked.with_(pattern="gpt2"), Path(wrong), "tokenizer.json")
+    save(ranked, Path(right), "tokenizer.json")
+    finding = "pattern: gpt2, where cl100k_base is used with cl100k"
+    ended, document = bpebench("vocab", wrong), json.loads(bpebench("vocab", wrong, "--json").out)
+    assert (ended.status, finding in ended.out, document["findings"]) == (1, True, [finding])
+    assert (document["published_vocabulary"], document["round_trip"]) == ("cl100k_base", "exact")
+    ended = bpebench("vocab", right)
+    assert (ended.status, "findings" in ended.out) == (0, False)
 
 
 @pytest.mark.corpus

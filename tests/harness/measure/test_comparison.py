@@ -93,20 +93,7 @@ def test_an_invalid_condition_is_refused(text: str) -> None:
         parse_condition(text)
 
 
-def test_exact_implementations_are_ranked_over_the_workloads_they_share() -> None:
-    records = [
-        *(
-            record
-            for w in ("w1", "w2", "w3", "w4")
-            for record in (*timed("a", steady(1), w), *timed("b", steady(3), w))
-        ),
-        *timed("c", steady(0.1), "w1"),
-        *(record for w in ("w1", "w2", "w3", "w4") for record in timed("d", steady(0.5), w, exact=False)),
-    ]
-    ranked, shared = ranking(records)
-    assert ([one.name for one in ranked], shared) == (["a", "b"], ["w1", "w2", "w3", "w4"])
-    assert ranked[1].ratio.value == pytest.approx(3)
-    assert all(sum(one.rank_probabilities) == pytest.approx(1) for one in ranked)
+def test_what_is_no_encoding_is_not_ranked() -> None:
     assert ranking(timed("a", steady(1), task="train")) == ([], [])
 
 

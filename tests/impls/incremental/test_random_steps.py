@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from functools import cache
 from itertools import count
@@ -10,13 +9,11 @@ from itertools import count
 import pytest
 from family_libraries import FAMILIES, model_named
 from growing_texts import FRAGMENTS, follow
-from random_patterns import random_pattern
 from runnable import exact_over
 from tokenizer_json_shapes import ODD, SHAPES, read
 
 import impls
 from impls import Model, TrainingSpec
-from impls.core.errors import InvalidPattern
 from impls.core.text.patterns import NAMED
 from impls.operations import incremental
 
@@ -88,17 +85,6 @@ def test_every_implementation_follows(name: str, fuzz: int) -> None:
 def test_models_of_every_shape_of_file(name: str, fuzz: int) -> None:
     some = [*ODD.replace("\n", "").split("|"), *" \t\u0301\u3000", "<", "m>", "<m", "\t\t", "q", "  ", "e\u0301"]
     follow(impls.load("priority", read(SHAPES[name])), 25 * fuzz, name, some, allowed_special="all")
-
-
-def test_random_patterns(fuzz: int) -> None:
-    rng, n_stable = random.Random(5), 0.0
-    for k in range(40 * fuzz):
-        try:
-            model = of_pattern("none").with_(pattern=tuple(random_pattern(rng) for _ in range(rng.choice((1, 1, 2)))))
-            n_stable += follow(impls.load("priority", model), 20, k, FRAGMENTS)
-        except InvalidPattern:
-            continue
-    assert n_stable > 4 * fuzz
 
 
 @pytest.mark.parametrize("name", FAMILIES)
