@@ -48,19 +48,6 @@ def test_a_text_file_is_cut_at_blank_lines(tmp_path: Path, content: str, documen
     assert _documents(_written(tmp_path, content.encode())) == documents
 
 
-@_on_one_folder
-@given(
-    st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1)),
-    st.sampled_from([1, 8_190, 20_001]),
-)
-def test_paragraphs_come_back_wherever_the_file_is_cut_in_reading(
-    tmp_path: Path, paragraphs: list[str], before: int
-) -> None:
-    paragraphs = ["a" * before, *paragraphs]
-    file = _written(tmp_path, "\n\n".join(paragraphs).encode())
-    assert _documents(file) == [f"{part}\n\n" for part in paragraphs[:-1]] + paragraphs[-1:]
-
-
 @pytest.mark.parametrize("name", ["bad.txt", "bad.jsonl"])
 @pytest.mark.parametrize(
     ("content", "offset", "byte"),

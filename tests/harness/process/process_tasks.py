@@ -34,12 +34,6 @@ def sleep(seconds: float) -> None:
     time.sleep(seconds)
 
 
-def hold_for_a_while(n_bytes: int) -> None:
-    held = b"x" * n_bytes
-    time.sleep(60)
-    del held
-
-
 class Unsendable(Exception):
     def __init__(self, what: str, why: str) -> None:
         super().__init__(f"{what}: {why}")
