@@ -45,6 +45,12 @@ CANNOT = {
     **{("tiktoken", name): "start from single bytes" for name in ("mistral-v1", "mistral-v3")},
 }
 LANGUAGES = ("en", "ru", "he", "tr", "de", "fr", "es", "it", "pt", "pl", "ta", "zh")
+WORTH_KEEPING = [
+    "👨\u200d👩\u200d👧\u200d👦", "\u200fשלום", "\u0301" * 3, "123456789", "a\n ", "a" * 99, "a" * 100, "a" * 101,
+    "ab" * 300, "ﬁ\u0301t", "non\u00a0breaking", "12½34", "1\U00011de0234", "\u0c5c's", " " * 1_000, "中文没有" * 50,
+    "\t  " * 300 + "x", "\x00", "\ufeffhi", "a\u2028b", "it'ſ", "   x", "x   ", "\r\n\r\n", "don’t", "I'LL", "▁",
+]  # fmt: skip
+"""Texts that some implementation has encoded wrongly before."""
 ALPHABET = "aaabeE 019'’.,-_/\\\n\r\t©é\u0301ñçğİıŞöß中文日本語한שלוםم🙂👍🏽\u200d\u00a0\u2028\u3000\x00½ſ<|>"
 
 
@@ -59,7 +65,8 @@ def texts() -> tuple[str, ...]:
         random_texts += [text for text in dict.fromkeys(load_corpus("gen/strings:300000").documents()) if text][:20_000]
     n_bytes = 205_000 if FULL else 800
     names = [*(f"parallel/{language}" for language in LANGUAGES), "code"]
-    return (*random_texts, *("\n".join(load_corpus(name, max_bytes=n_bytes).documents()) for name in names))
+    heads = ("\n".join(load_corpus(name, max_bytes=n_bytes).documents()) for name in names)
+    return (*random_texts, *WORTH_KEEPING, *heads)
 
 
 def of_tokens(model: Model) -> tuple[str, ...]:

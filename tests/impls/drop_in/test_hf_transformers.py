@@ -10,12 +10,12 @@ import copy
 import json
 import pickle
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import tokenizers
 from hf_calls import BYTE_LEVEL, MARKS_FILE
@@ -27,37 +27,19 @@ pytestmark = pytest.mark.needs("transformers")
 transformers: Any = None if find_spec("transformers") is None else import_module("transformers")
 
 AROUND = {"sep": ["<n>", n_ids("bytes") + 1], "cls": ["<m>", n_ids("bytes")]}
+by_bytes = partial(a_file, "bytes", added_tokens=added("bytes"), decoder=BYTE_LEVEL)
+ROBERTA = {"type": "RobertaProcessing", **AROUND, "trim_offsets": True, "add_prefix_space": True}
+CUT = before(split(r"\p{N}{1,3}| ?\p{L}+", "Isolated", invert=False), regex=False)
+FIRST = {"pre_tokenizer": metaspace("first"), "decoder": metaspace("first")}
 DOCUMENTS = {
-    "bytes": a_file("bytes", added_tokens=added("bytes"), decoder=BYTE_LEVEL, normalizer={"type": "NFC"}),
+    "bytes": by_bytes(normalizer={"type": "NFC"}),
     "marks": MARKS_FILE,
-    "roberta": a_file(
-        "bytes",
-        added_tokens=added("bytes"),
-        decoder=BYTE_LEVEL,
-        pre_tokenizer=byte_level(prefix=True),
-        post_processor={"type": "RobertaProcessing", **AROUND, "trim_offsets": True, "add_prefix_space": True},
+    "roberta": by_bytes(pre_tokenizer=byte_level(prefix=True), post_processor=ROBERTA),
+    "bert": by_bytes(
+        normalizer=chain("NFD", "StripAccents", "Lowercase"), post_processor={"type": "BertProcessing", **AROUND}
     ),
-    "bert": a_file(
-        "bytes",
-        added_tokens=added("bytes"),
-        decoder=BYTE_LEVEL,
-        normalizer=chain("NFD", "StripAccents", "Lowercase"),
-        post_processor={"type": "BertProcessing", **AROUND},
-    ),
-    "split": a_file(
-        "bytes",
-        {"ignore_merges": True},
-        added_tokens=added("bytes", normalized=True),
-        decoder=BYTE_LEVEL,
-        pre_tokenizer=before(split(r"\p{N}{1,3}| ?\p{L}+", "Isolated", invert=False), regex=False),
-    ),
-    "metaspace": a_file(
-        "chars",
-        FALL_BACK,
-        added_tokens=added("chars", lstrip=True),
-        pre_tokenizer=metaspace("first"),
-        decoder=metaspace("first"),
-    ),
+    "split": by_bytes({"ignore_merges": True}, added_tokens=added("bytes", normalized=True), pre_tokenizer=CUT),
+    "metaspace": a_file("chars", FALL_BACK, added_tokens=added("chars", lstrip=True), **FIRST),
 }
 TEXTS = ["the cat <m> x", "İstanbul 日本 👍🏽\r\n e\u0301", "", "<w> <n>the"]
 
@@ -90,54 +72,35 @@ def encoding(t: Any, *given: Any, **options: Any) -> Any:
 
 CALLS: dict[str, Call] = {
     "a text": lambda t: encoding(t, TEXTS[0]),
-    "a batch": lambda t: encoding(t, TEXTS),
-    "no texts": lambda t: dict(t(["", ""])),
     "everything": lambda t: encoding(t, TEXTS, **ALL),
-    "plain": lambda t: dict(t(TEXTS, add_special_tokens=False)),
     "a pair": lambda t: encoding(t, TEXTS[0], TEXTS[1], **ALL),
     "pairs": lambda t: dict(t(TEXTS, TEXTS[::-1], padding=True, return_token_type_ids=True)),
-    "pairs as tuples": lambda t: dict(t([("a", "b"), ("the", "")], **ALL)),
-    "pairs, plain": lambda t: dict(t(TEXTS, TEXTS, add_special_tokens=False, **ALL)),
     "padded": lambda t: dict(t(TEXTS, padding="longest", **ALL)),
     "padded on the left": lambda t: dict(t(TEXTS, padding=True, pad_to_multiple_of=8, padding_side="left")),
     "padded to a length": lambda t: dict(t(TEXTS, padding="max_length", max_length=20)),
-    "padded, then not": lambda t: (dict(t(TEXTS, padding=True)), dict(t(TEXTS))),
+    "cut and padded, then not": lambda t: (dict(t(TEXTS, padding=True, truncation=True, max_length=6)), dict(t(TEXTS))),
     "padded afterwards": lambda t: dict(t.pad(t(TEXTS), padding="longest")),
-    "padded examples": lambda t: dict(t.pad([{"input_ids": [1, 2]}, {"input_ids": [3]}], pad_to_multiple_of=4)),
     "truncated": lambda t: dict(t(TEXTS, **LONG, return_offsets_mapping=True, return_special_tokens_mask=True)),
-    "truncated shortly": lambda t: dict(t(TEXTS, truncation=True, max_length=5)),
     "truncated on the left": lambda t: truncated_on_the_left(t),
-    "truncated, then not": lambda t: (dict(t(TEXTS, truncation=True, max_length=6)), dict(t(TEXTS))),
     "longest of a pair first": lambda t: dict(t(TEXTS[1], TEXTS[0], truncation="longest_first", max_length=14)),
-    "one of a pair truncated": lambda t: dict(t(TEXTS[1], "x", truncation="only_first", max_length=12)),
     "the second truncated": lambda t: dict(t("x", TEXTS[1], truncation="only_second", max_length=12, **ALL)),
     "a document in parts": lambda t: dict(t("x", TEXTS[1] * 3, **{**LONG, "truncation": "only_second"}, **ALL)),
     "special tokens as text": lambda t: dict(t(TEXTS, split_special_tokens=True)),
-    "words": lambda t: t([["the", "cat"], ["x"]], is_split_into_words=True).word_ids(0),
     "all of words": lambda t: encoding(t, WORDS, is_split_into_words=True, **ALL),
     "words truncated": lambda t: dict(t(WORDS, is_split_into_words=True, truncation=True, max_length=6, **ALL)),
     "pairs of words": lambda t: dict(t(WORDS[:2], WORDS[1::-1], is_split_into_words=True)),
     "places": lambda t: (t(TEXTS[1]).char_to_token(3), t(TEXTS[1]).word_to_chars(0), t(TEXTS[1]).token_to_chars(2)),
-    "words of tokens": lambda t: [t(TEXTS).token_to_word(0, k) for k in range(3)],
-    "tokens of words": lambda t: [tuple(t(TEXTS[0]).word_to_tokens(k) or ()) for k in range(3)],
     "words of characters": lambda t: [t(TEXTS[0], TEXTS[3]).char_to_word(k, sequence_index=1) for k in range(6)],
     "texts of tokens": lambda t: (t("a", "b c").sequence_ids(0), [t("a", "b").token_to_sequence(k) for k in range(2)]),
     "one encoding": lambda t: (t(TEXTS)[0].ids, t(TEXTS)[1].offsets, t(TEXTS)[3].attention_mask, t(TEXTS).is_fast),
     "tokens": lambda t: (t.tokenize(TEXTS[0]), t(TEXTS[0]).tokens(), t.convert_ids_to_tokens([1, 2, 99_999])),
     "tokens of a pair": lambda t: t.tokenize(TEXTS[0], pair="the", add_special_tokens=True),
     "ids of tokens": lambda t: (t.convert_tokens_to_ids("the"), t.convert_tokens_to_ids(["<m>", "qq", "a"])),
-    "tokens without special ones": lambda t: t.convert_ids_to_tokens(
-        t(TEXTS[0])["input_ids"], skip_special_tokens=True
-    ),
-    "encode": lambda t: (t.encode(TEXTS[0]), t.encode(TEXTS[0], "x", add_special_tokens=False)),
     "decoding": lambda t: [t.decode(t(text)["input_ids"]) for text in TEXTS],
     "decoding one id": lambda t: [t.decode(k) for k in range(0, 500, 37)],
     "skipping": lambda t: t.decode(t(TEXTS[0])["input_ids"], skip_special_tokens=True),
-    "decoding an array": lambda t: t.decode(np.array(t(TEXTS[1])["input_ids"])),
     "joined tokens": lambda t: t.convert_tokens_to_string(t.tokenize(TEXTS[0])),
-    "batch decoding": lambda t: t.batch_decode([[1, 2], [3]]),
     "without clean-up": lambda t: t.decode(t("a . b")["input_ids"], clean_up_tokenization_spaces=True),
-    "an array": lambda t: t(TEXTS[0], return_tensors="np")["input_ids"].tolist(),
     "arrays": lambda t: {name: rows.tolist() for name, rows in t(TEXTS, padding=True, return_tensors="np").items()},
     "the vocabulary": lambda t: (t.get_vocab(), len(t), t.vocab_size, t.get_added_vocab(), t.all_special_ids),
     "special tokens": lambda t: (

@@ -115,17 +115,16 @@ def test_of_specials_that_begin_at_one_place_the_longest_is_found() -> None:
     assert ours.encode("<s>mor", allowed_special="all", disallowed_special=())[0] == 500
 
 
+PARTS: dict[str, Any] = {
+    "pat_str": r"\w+|\W+", "mergeable_ranks": {bytes([byte]): byte for byte in range(256)}, "special_tokens": {},
+}  # fmt: skip
+
+
 def refused(**changes: Any) -> type[BaseException]:
-    parts: dict[str, Any] = {
-        "pat_str": r"\w+|\W+",
-        "mergeable_ranks": {bytes([byte]): byte for byte in range(256)},
-        "special_tokens": {"<s>": 300},
-        **changes,
-    }
     raised = []
     for made in (tiktoken.Encoding, Encoding):
         with pytest.raises(BaseException) as caught:  # noqa: PT011
-            made("x", **parts)
+            made("x", **PARTS | {"special_tokens": {"<s>": 300}} | changes)
         raised.append(caught.type)
     assert issubclass(raised[1], raised[0]), raised
     return raised[1]
@@ -155,14 +154,8 @@ def test_an_encoding_is_refused_as_by_tiktoken(changes: dict[str, Any]) -> None:
     ids=repr,
 )  # fmt: skip
 def test_an_encoding_that_contradicts_itself_is_a_value_error(changes: dict[str, Any]) -> None:
-    parts: dict[str, Any] = {
-        "pat_str": r"\w+|\W+",
-        "mergeable_ranks": {bytes([byte]): byte for byte in range(256)},
-        "special_tokens": {},
-        **changes,
-    }
     with pytest.raises(ValueError, match=r"^broken: ") as caught:
-        Encoding("broken", **parts)
+        Encoding("broken", **PARTS | changes)
     assert isinstance(caught.value, bpebench.BPEError)
 
 
