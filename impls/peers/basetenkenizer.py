@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from impls.core.model import Model
 from impls.peers.conversion import any_json
-from impls.peers.peer import Calls, Peer, library, on_pool
-
-basetenkenizer = library("basetenkenizer")
+from impls.peers.peer import Calls, Peer, on_pool
 
 
 class Basetenkenizer(Peer):
     """`basetenkenizer.Tokenizer` over the model's tokenizer.json."""
 
     def _load(self, model: Model) -> Calls:
-        tokenizer = basetenkenizer.Tokenizer.from_json_str(any_json(self.name, model).decode())
+        tokenizer = self.library.Tokenizer.from_json_str(any_json(self.name, model).decode())
         return Calls(
             encode=lambda text: tokenizer.encode(text).ids,
             array=lambda text: tokenizer.encode(text).into_numpy()["ids"],

@@ -12,23 +12,19 @@ from typing import Any
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.peers.conversion import require_public
-from impls.peers.peer import Calls, Peer, library, on_several
-
-bpe_openai = library("bpe-openai")
-
-_NAMES = ("cl100k_base", "o200k_base")
+from impls.peers.peer import Calls, Peer, on_several
 
 
 class BpeOpenai(Peer):
     """`bpe_openai.Encoding` of the same name as the model."""
 
     def _load(self, model: Model) -> Calls:
-        tokenizer = bpe_openai.get_encoding(require_public(self.name, model, _NAMES))
+        tokenizer = self.library.get_encoding(require_public(self.name, model, self.built_in))
 
         def shorter(encode: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
             try:
                 return encode(*arguments, **more)
-            except (ValueError, bpe_openai.TokenLimitError) as error:
+            except (ValueError, self.library.TokenLimitError) as error:
                 raise Unsupported(self.name, f"it refuses long texts: {error}") from None
 
         return Calls(

@@ -15,9 +15,7 @@ from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED
 from impls.peers.conversion import file_of, tokenizer_json
-from impls.peers.peer import Calls, Peer, library, on_several
-
-bpe_qwen = library("bpe-qwen")
+from impls.peers.peer import Calls, Peer, on_several
 
 
 class BpeQwen(Peer):
@@ -31,7 +29,7 @@ class BpeQwen(Peer):
         with file_of(f"#version: 0.2\n{merges}".encode(), "merges.txt") as path:
             folder = Path(path).parent
             folder.joinpath("vocab.json").write_text(json.dumps(parts["vocab"]))
-            tokenizer = bpe_qwen.QwenTokenizer(str(folder))
+            tokenizer = self.library.QwenTokenizer(str(folder))
         return Calls(
             encode=tokenizer.encode,
             array=lambda text: np.frombuffer(tokenizer.encode_bytes(text), np.uint32),

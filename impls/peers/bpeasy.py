@@ -11,10 +11,8 @@ from collections.abc import Iterable
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.interface import TrainingSpec
-from impls.peers.peer import Peer, library
+from impls.peers.peer import Peer
 from impls.production.training import base_and_budget, checked_texts, model_of_ranks, one_pattern
-
-bpeasy = library("bpeasy")
 
 _NO_LIMIT = 2**31
 
@@ -30,5 +28,5 @@ class Bpeasy(Peer):
             raise Unsupported(cls.name, "TrainingSpec.max_token_bytes: it trains with at least 2, not with 1")
         limit = _NO_LIMIT if spec.max_token_bytes is None else spec.max_token_bytes + 1
         given = list(checked_texts(texts, spec))  # of an iterator it would treat an exception as the end
-        ranks = bpeasy.train_bpe(iter(given), one_pattern(cls.name, spec), limit, len(base) + n_merges)
+        ranks = cls.library.train_bpe(iter(given), one_pattern(cls.name, spec), limit, len(base) + n_merges)
         return model_of_ranks(cls.name, spec, base, ranks)

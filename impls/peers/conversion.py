@@ -20,7 +20,7 @@ from impls.core.errors import Unsupported, plural
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED, WHOLE_TEXT
 from impls.core.text.stages import drops_text
-from impls.formats.known import KNOWN
+from impls.formats.known import KNOWN, Known
 from impls.formats.sentencepiece_model import proto
 from impls.formats.tiktoken_ranks import digest_of, write_tiktoken_ranks
 from impls.formats.tokenizer_json.writer import write_compact
@@ -49,6 +49,11 @@ def has_ranks(model: Model) -> bool:
     return model.alphabet == "bytes" and model.merge_rule == "concatenation" and is_named
 
 
+def has_dense_ranks(model: Model) -> bool:
+    """Return whether the model `has_ranks`, each id has a token, and merges of lower ranks make all of them."""
+    return has_ranks(model) and len(model.id_by_token) == len(model.tokens) and not underived_reason(model)
+
+
 def rank_file(model: Model) -> bytes:
     """Return a model that `has_ranks` as a tiktoken rank file."""
     return write_tiktoken_ranks(model.id_by_token)
@@ -60,8 +65,7 @@ def tokenizer_json(name: str, model: Model, *, every_way: bool = False, dense: b
     With `every_way`, all splits of a token that no lower ranks make are listed, as in the files of llama3; with
     `dense`, an id without a token gets one that no text contains.
     """
-    if model.alphabet != "bytes":
-        raise Unsupported(name, "its tokens start from bytes; this model's alphabet is 'chars'")
+    _require_bytes(name, model)
     if drops_text(model.pattern):
         raise Unsupported(name, "it cannot drop what a pattern leaves out")
     without: dict[str, object] = {"special_tokens": {}, "added_tokens": {}, "normalization": None, "merge_counts": None}
@@ -72,6 +76,11 @@ def tokenizer_json(name: str, model: Model, *, every_way: bool = False, dense: b
         without |= {"merges": model.recovered_merges[0], "merge_rule": "pairs"}
     content = write_compact(model.with_(**without))
     return _without_gaps(content) if dense else content
+
+
+def _require_bytes(name: str, model: Model) -> None:
+    if model.alphabet != "bytes":
+        raise Unsupported(name, "its tokens start from bytes; this model's alphabet is 'chars'")
 
 
 def has_plain_rules(model: Model) -> bool:
@@ -130,8 +139,7 @@ def listed_merges(name: str, model: Model) -> Sequence[tuple[int, int]]:
 
     Raise `Unsupported` where they would not give the model's ids.
     """
-    if model.alphabet != "bytes":
-        raise Unsupported(name, "its tokens start from bytes; this model's alphabet is 'chars'")
+    _require_bytes(name, model)
     if model.ignore_merges:
         raise Unsupported(name, "it knows merges only; this model's ignore_merges makes whole pieces tokens")
     if len(model.pattern) > 1:
@@ -154,24 +162,18 @@ def merges_after_bytes(name: str, model: Model) -> tuple[list[tuple[int, int]], 
     return merges, id_of_byte
 
 
-def public_digest(model: Model) -> str | None:
-    """Return the SHA-256 of the model's rank file if that is published, and used with this pattern, or None."""
-    if not has_ranks(model):
-        return None
-    digest = digest_of(model.id_by_token)
-    known = KNOWN.get(digest)
-    if known is None or known.pattern is None or NAMED[known.pattern] != plain_pattern(model):
-        return None
-    return digest
+def public_vocabulary(model: Model) -> Known | None:
+    """Return the published vocabulary whose rank file and pattern are the model's, or None."""
+    known = KNOWN.get(digest_of(model.id_by_token)) if has_ranks(model) else None
+    return known if known and known.pattern and NAMED[known.pattern] == plain_pattern(model) else None
 
 
 def require_public(name: str, model: Model, known: Sequence[str]) -> str:
     """Return the model's public name, if it is in `known` of a library; raise `Unsupported` otherwise."""
-    digest = public_digest(model)
-    public = None if digest is None else KNOWN[digest].name
-    if public is None or public not in known:
+    public = public_vocabulary(model)
+    if public is None or public.name not in known:
         raise Unsupported(name, f"its vocabularies are built in, and it reads no others; it has {', '.join(known)}")
-    return public
+    return public.name
 
 
 @contextmanager
@@ -193,6 +195,6 @@ def as_lists(ids: np.ndarray, offsets: np.ndarray) -> list[list[int]]:
 def rayon_threads() -> int:
     """Return the number of threads of a Rayon pool in this process: its variable, else the number of usable cores."""
     given = os.environ.get("RAYON_NUM_THREADS", "")
-    if given.isdigit() and int(given) > 0:
+    if given.isdigit() and int(given):
         return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -14,15 +14,12 @@ from impls.core.model import Model
 from impls.peers.conversion import (
     any_json,
     file_of,
-    has_ranks,
+    has_dense_ranks,
     one_pattern_of,
     rank_file,
     rayon_threads,
-    underived_reason,
 )
-from impls.peers.peer import Calls, Lists, Peer, library
-
-fastokens = library("fastokens")
+from impls.peers.peer import Calls, Lists, Peer
 
 _THREADS = "FASTOKENS_BPE_THREADS"
 
@@ -33,12 +30,11 @@ class Fastokens(Peer):
     def _load(self, model: Model) -> Calls:
         if "RAYON_NUM_THREADS" in os.environ:
             os.environ.setdefault(_THREADS, str(rayon_threads()))
-        is_dense = len(model.id_by_token) > max(model.id_by_token.values(), default=-1)
-        if has_ranks(model) and is_dense and not underived_reason(model):
+        if has_dense_ranks(model):
             with file_of(rank_file(model), "model.tiktoken") as path:
-                tokenizer = fastokens.Tokenizer.from_tiktoken(path, pattern=one_pattern_of(model), special_tokens={})
+                tokenizer = self.library.Tokenizer.from_tiktoken(path, pattern=one_pattern_of(model), special_tokens={})
         else:
-            tokenizer = fastokens.Tokenizer.from_json_str(any_json(self.name, model).decode())
+            tokenizer = self.library.Tokenizer.from_json_str(any_json(self.name, model).decode())
 
         n_threads = int(os.environ.get(_THREADS) or rayon_threads())
 

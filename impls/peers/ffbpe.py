@@ -10,10 +10,8 @@ from collections.abc import Iterable
 from impls.core.model import Model
 from impls.interface import TrainingSpec
 from impls.peers.conversion import listed_merges, one_pattern_of
-from impls.peers.peer import Calls, Peer, library
+from impls.peers.peer import Calls, Peer
 from impls.production.training import base_and_budget, checked_texts, model_of_ranks, one_pattern
-
-ffbpe = library("ffbpe")
 
 _ORDER = {"raw": "raw", "gpt2": "byte_level"}
 _TIES = {"smallest": "smallest_pair_id", "largest": "largest_content"}
@@ -25,7 +23,7 @@ class Ffbpe(Peer):
     def _load(self, model: Model) -> Calls:
         pairs = listed_merges(self.name, model)
         merges = [(model.tokens[left], model.tokens[right]) for left, right in pairs]
-        tokenizer = ffbpe.BpeEncoder(
+        tokenizer = self.library.BpeEncoder(
             "byte", merges=merges, vocab=dict(model.id_by_token), pat_str=one_pattern_of(model)
         )
         return Calls(encode=tokenizer.encode, array=tokenizer.encode_to_numpy, decode=tokenizer.decode)
@@ -34,10 +32,10 @@ class Ffbpe(Peer):
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges; raise `Unsupported` naming the field it cannot follow."""
         base, n_merges = base_and_budget(cls.name, spec, ties=tuple(_TIES), max_token_bytes=None)
-        counter = ffbpe.PreTokenizer([], pat_str=one_pattern(cls.name, spec)).word_counter()
+        counter = cls.library.PreTokenizer([], pat_str=one_pattern(cls.name, spec)).word_counter()
         counter.add_source(checked_texts(texts, spec))
         rules = {"initial_alphabet": _ORDER[spec.base_order], "tie_break": _TIES[spec.ties]}
-        trainer = ffbpe.BpeTrainer([], bigram_cutoff_freq=spec.min_count, **rules)
+        trainer = cls.library.BpeTrainer([], bigram_cutoff_freq=spec.min_count, **rules)
         trainer.add_word_counter(counter)
         trainer.train(len(base) + n_merges)
         return model_of_ranks(cls.name, spec, base, trainer.vocab)

@@ -17,10 +17,8 @@ from impls.core.model import Model
 from impls.core.text.byte_alphabet import from_printable
 from impls.interface import TrainingSpec
 from impls.peers.conversion import rayon_threads
-from impls.peers.peer import Peer, library
+from impls.peers.peer import Peer
 from impls.production.training import base_and_budget, checked_texts, files_of_lines, model_of_merges, require_gpt2
-
-gigabpe = library("gigabpe")
 
 _LINE_END = str.maketrans("\n", "\v")
 
@@ -37,11 +35,11 @@ class Gigabpe(Peer):
         token: Callable[[str], bytes] = _token
         if (given := files_of_lines(texts)) is not None:
             # Which bytes occur is not known, so it may learn a few merges more than requested.
-            merges, token = gigabpe.train_bpe(given, len(base) + n_merges, **limits)[1][:n_merges], from_printable
+            merges, token = cls.library.train_bpe(given, len(base) + n_merges, **limits)[1][:n_merges], from_printable
         else:
             with TemporaryDirectory(prefix="bpebench-") as folder:
                 files, n_symbols = _written(cls.name, checked_texts(texts, spec), Path(folder))
-                merges = gigabpe.train_bpe(files, n_symbols + n_merges, **limits)[1]
+                merges = cls.library.train_bpe(files, n_symbols + n_merges, **limits)[1]
         return model_of_merges(cls.name, spec, base, [(token(left), token(right)) for left, right in merges])
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import Unsupported
@@ -19,19 +18,16 @@ from impls.core.text.text import repair_surrogates
 from impls.interface import TrainingSpec
 from impls.peers.conversion import (
     file_of,
+    has_dense_ranks,
     has_plain_rules,
-    has_ranks,
     plain_pattern,
     rank_file,
     rayon_threads,
     sentencepiece_file,
     tokenizer_json,
-    underived_reason,
 )
-from impls.peers.peer import Calls, Lists, Peer, library, stdout_to_stderr
+from impls.peers.peer import Calls, Lists, Peer, stdout_to_stderr
 from impls.production.training import base_and_budget, files_of_lines, model_of_merges, require_gpt2, that_occurred
-
-gigatoken = library("gigatoken")
 
 _SCHEMES = {NAMED["gpt2"]: "gpt2", NAMED["cl100k"]: "gpt4", NAMED["o200k"]: "o200k"}
 _NO_BYTE_OF_UTF8 = b"\xff"
@@ -44,7 +40,17 @@ class Gigatoken(Peer):
     surrogate_errors = (TypeError,)  # the library accepts bytes, and so do we here: a check would be timed
 
     def _load(self, model: Model) -> Calls:
-        tokenizer = self._backend(model)
+        scheme = _SCHEMES.get(plain_pattern(model))
+        if has_plain_rules(model):
+            wrapper = self.library.Tokenizer.from_sentencepiece(sentencepiece_file(model))
+        elif not model.pattern:
+            raise Unsupported(self.name, "it splits by patterns it knows, and this model does not split")
+        elif scheme is not None and has_dense_ranks(model):
+            with file_of(rank_file(model), "model.tiktoken") as path:
+                wrapper = self.library.Tokenizer.from_tiktoken(path, pretokenizer=scheme, special_tokens={})
+        else:
+            wrapper = self.library.Tokenizer.from_json(tokenizer_json(self.name, model, every_way=True))
+        tokenizer = wrapper.backend
 
         def batch(texts: list[str], threads: int) -> Lists | None:
             known = (1, rayon_threads())
@@ -58,17 +64,6 @@ class Gigatoken(Peer):
             encode_bytes=lambda data: tokenizer.encode(data).tolist(),
             decode_bytes=tokenizer.decode,
         )
-
-    def _backend(self, model: Model) -> Any:
-        if has_plain_rules(model):
-            return gigatoken.Tokenizer.from_sentencepiece(sentencepiece_file(model)).backend
-        if not model.pattern:
-            raise Unsupported(self.name, "it splits by patterns it knows, and this model does not split")
-        scheme = _SCHEMES.get(plain_pattern(model))
-        if scheme is not None and has_ranks(model) and None not in model.tokens and not underived_reason(model):
-            with file_of(rank_file(model), "model.tiktoken") as path:
-                return gigatoken.Tokenizer.from_tiktoken(path, pretokenizer=scheme, special_tokens={}).backend
-        return gigatoken.Tokenizer.from_json(tokenizer_json(self.name, model, every_way=True)).backend
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -87,8 +82,8 @@ class Gigatoken(Peer):
         merges: list[tuple[bytes, bytes]] = []
         if corpus and n_merges:
             with stdout_to_stderr():
-                _, merges = gigatoken.train_bpe(
+                _, merges = cls.library.train_bpe(
                     corpus, len(base) + n_merges, [], _TIES[spec.base_order], separator=_NO_BYTE_OF_UTF8
                 )
-        pieces = (piece for text in re.finditer(rb"[^\xff]+", corpus) for piece in gigatoken.pretokenizer(text[0]))
+        pieces = (piece for text in re.finditer(rb"[^\xff]+", corpus) for piece in cls.library.pretokenizer(text[0]))
         return model_of_merges(cls.name, spec, base, that_occurred(base, merges, pieces))

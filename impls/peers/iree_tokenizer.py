@@ -9,9 +9,7 @@ import numpy as np
 
 from impls.core.model import Model
 from impls.peers.conversion import tokenizer_json
-from impls.peers.peer import Calls, Peer, library
-
-iree_tokenizer = library("iree-tokenizer")
+from impls.peers.peer import Calls, Peer
 
 
 class IreeTokenizer(Peer):
@@ -20,7 +18,7 @@ class IreeTokenizer(Peer):
     surrogate_errors = (TypeError,)
 
     def _load(self, model: Model) -> Calls:
-        tokenizer = iree_tokenizer.Tokenizer.from_buffer(tokenizer_json(self.name, model))
+        tokenizer = self.library.Tokenizer.from_buffer(tokenizer_json(self.name, model))
         return Calls(
             encode=tokenizer.encode,
             array=lambda text: tokenizer.encode_to_array(text).view(np.uint32),

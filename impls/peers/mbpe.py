@@ -13,14 +13,7 @@ from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED
 from impls.peers.conversion import file_of, has_ranks, plain_pattern, rank_file, underived_reason
-from impls.peers.peer import Calls, Peer, library
-
-mbpe = library("mbpe")
-for variable in ("PYTHONEXECUTABLE", "PYTHONPATH"):  # Mojo sets these, and no child of this process would start
-    if variable in os.environ:
-        os.putenv(variable, os.environ[variable])
-    else:
-        os.unsetenv(variable)
+from impls.peers.peer import Calls, Peer
 
 _CLASSES = {NAMED["gpt2"]: "GPT2Tokenizer", NAMED["cl100k"]: "GPT4Tokenizer", NAMED["o200k"]: "GPT4oTokenizer"}
 
@@ -36,7 +29,15 @@ class Mbpe(Peer):
             raise Unsupported(self.name, "it reads rank files, and splits by GPT-2's, cl100k's and o200k's patterns")
         if why := underived_reason(model):
             raise Unsupported(self.name, why)
-        tokenizer = getattr(mbpe, kind)()
+        tokenizer = getattr(self.library, kind)()
         with file_of(rank_file(model), "model.tiktoken") as path:
             tokenizer.load_tiktoken(path)
         return Calls(encode=tokenizer.encode_ordinary, decode_bytes=tokenizer.decode_bytes, skips_unknown=True)
+
+
+# Importing Mojo has set these, with which no child of this process would start.
+for variable in ("PYTHONEXECUTABLE", "PYTHONPATH"):
+    if variable in os.environ:
+        os.putenv(variable, os.environ[variable])
+    else:
+        os.unsetenv(variable)

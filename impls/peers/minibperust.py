@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from impls.core.model import Model
 from impls.peers.conversion import merges_after_bytes, one_pattern_of
-from impls.peers.peer import Calls, Peer, library, on_pool
-
-rust = library("minibperust").rustminibpe
+from impls.peers.peer import Calls, Peer, on_pool
 
 
 class Minibperust(Peer):
@@ -19,7 +17,7 @@ class Minibperust(Peer):
         merges, id_of_byte = merges_after_bytes(self.name, model)
         byte_of_id = sorted(range(256), key=id_of_byte.__getitem__)
         by_value = [(*(byte_of_id[i] if i < 256 else i for i in pair),) for pair in merges]
-        tokenizer = rust.RustEncoder(one_pattern_of(model), by_value)
+        tokenizer = self.library.rustminibpe.RustEncoder(one_pattern_of(model), by_value)
         if byte_of_id == list(range(256)):
             return Calls(encode=tokenizer.encode_ordinary, batch=on_pool(tokenizer.encode_batch))
         ids = [*id_of_byte, *range(256, len(model.tokens))].__getitem__

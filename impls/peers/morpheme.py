@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from impls.core.model import Model
 from impls.peers.conversion import any_json
-from impls.peers.peer import Calls, Peer, library, on_pool
-
-morpheme = library("morpheme")
+from impls.peers.peer import Calls, Peer, on_pool
 
 
 class Morpheme(Peer):
     """`morpheme.Tokenizer` over the model's tokenizer.json."""
 
     def _load(self, model: Model) -> Calls:
-        tokenizer = morpheme.Tokenizer.from_str(any_json(self.name, model).decode())
+        tokenizer = self.library.Tokenizer.from_str(any_json(self.name, model).decode())
         return Calls(
             encode=lambda text: tokenizer.encode(text, False).ids,
             batch=on_pool(lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts, False)]),

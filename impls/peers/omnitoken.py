@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from impls.core.model import Model
 from impls.peers.conversion import file_of, tokenizer_json
-from impls.peers.peer import Calls, Peer, library
-
-omnitoken = library("omnitoken")
+from impls.peers.peer import Calls, Peer
 
 
 class Omnitoken(Peer):
@@ -18,4 +16,4 @@ class Omnitoken(Peer):
 
     def _load(self, model: Model) -> Calls:
         with file_of(tokenizer_json(self.name, model), "tokenizer.json") as path:
-            return Calls(encode=omnitoken.Tokenizer(path).encode)
+            return Calls(encode=self.library.Tokenizer(path).encode)

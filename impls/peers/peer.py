@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -21,25 +21,29 @@ from impls.production.adapter import Adapter, Calls, Lists, T, on_several
 __all__ = ["Calls", "Lists", "Peer", "library", "on_pool", "on_several", "stdout_to_stderr"]
 
 
-def on_pool(call: Callable[[list[str]], T]) -> Callable[[list[str], int], T | None]:
-    """Return a call that runs on a Rayon pool: it is for this pool's number of threads, from two on."""
-    return lambda texts, threads: call(texts) if threads == rayon_threads() >= 2 else None
+def on_pool(call: Callable[[list[str]], T], least: int = 2) -> Callable[[list[str], int], T | None]:
+    """Return a call that runs on a Rayon pool: it is for this pool's number of threads, from `least` on."""
+    return lambda texts, threads: call(texts) if threads == rayon_threads() >= least else None
 
 
 class Peer(Adapter):
-    """A third-party encoder over our model, or a trainer; a subclass in `impls/peers/a_b.py` has the name `a-b`, and as
-    attributes the fields of that entry of `PEERS`."""
+    """A third-party encoder over our model, or a trainer; a subclass in `impls/peers/a_b.py` has the name `a-b`, as
+    attributes the fields of that entry of `PEERS`, and its `library`."""
 
     kind: ClassVar[Literal["peer"]] = "peer"
     surrogate_errors: ClassVar[tuple[type[Exception], ...]] = (UnicodeEncodeError,)
     reads_sentencepiece: ClassVar[bool] = False
     no_encoder: ClassVar[str] = ""
+    built_in: ClassVar[Sequence[str]] = ()
+    library: ClassVar[Any]
 
     def __init_subclass__(cls) -> None:
         if "name" not in cls.__dict__:
             cls.name = cls.__module__.rpartition(".")[2].replace("_", "-")
-        for field, value in PEERS.get(cls.name, {}).items():
-            setattr(cls, field, value)
+        if cls.name in PEERS:
+            cls.library = library(cls.name)
+            for field, value in PEERS[cls.name].items():
+                setattr(cls, field, value)
 
     def _takes_original_texts(self, model: Model) -> bool:
         return self.reads_sentencepiece and has_plain_rules(model)

@@ -9,11 +9,7 @@ from __future__ import annotations
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.peers.conversion import as_lists, require_public
-from impls.peers.peer import Calls, Peer, library, on_several
-
-quicktok = library("quicktok")
-
-_NAMES = {"cl100k_base": "cl100k_base", "o200k_base": "o200k_base", "llama3": "llama3", "qwen": "qwen3"}
+from impls.peers.peer import Calls, Peer, on_several
 
 
 class Quicktok(Peer):
@@ -22,10 +18,10 @@ class Quicktok(Peer):
     surrogate_errors = (TypeError,)
 
     def _load(self, model: Model) -> Calls:
-        name = require_public(self.name, model, tuple(_NAMES))
+        name = require_public(self.name, model, self.built_in)
         if name == "qwen" and model.normalization != "nfc":
             raise Unsupported(self.name, "it normalises by NFC with Qwen's vocabulary, and this model does not")
-        tokenizer = quicktok.Tokenizer(_NAMES[name])
+        tokenizer = self.library.Tokenizer("qwen3" if name == "qwen" else name)
         return Calls(
             encode=tokenizer.encode_ordinary,
             array=lambda text: tokenizer.encode_batch([text], 1)[0],  # arrays come only in batches

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from impls.core.model import Model
 from impls.peers.conversion import one_pattern_of
-from impls.peers.peer import Calls, Peer, library, on_pool
+from impls.peers.peer import Calls, Peer, on_pool
 from impls.production.libraries import ranks_for
-
-riptoken = library("riptoken")
 
 
 class Riptoken(Peer):
     """`riptoken.CoreBPE` over the model's ranks."""
 
     def _load(self, model: Model) -> Calls:
-        tokenizer = riptoken.CoreBPE(ranks_for(self.name, model), {}, one_pattern_of(model))
+        tokenizer = self.library.CoreBPE(ranks_for(self.name, model), {}, one_pattern_of(model))
         return Calls(
             encode=tokenizer.encode_ordinary,
             batch=on_pool(tokenizer.encode_ordinary_batch),

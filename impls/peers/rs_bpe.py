@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from impls.core.model import Model
 from impls.peers.conversion import require_public
-from impls.peers.peer import Calls, Lists, Peer, library
+from impls.peers.peer import Calls, Lists, Peer
 
-openai = library("rs-bpe").openai
-
-_NAMES = ("cl100k_base", "o200k_base")
 _TEXTS_PER_TASK = 100
 _LEAST_TEXTS = 20
 _POOL: dict[str, str] = {}
@@ -24,7 +21,7 @@ class RsBpe(Peer):
     """`rs_bpe`'s tokenizer of the same name as the model."""
 
     def _load(self, model: Model) -> Calls:
-        name = require_public(self.name, model, _NAMES)
+        openai, name = self.library.openai, require_public(self.name, model, self.built_in)
         tokenizer = getattr(openai, name)()
 
         def batch(texts: list[str], threads: int) -> Lists | None:

@@ -9,10 +9,8 @@ from collections.abc import Iterable
 
 from impls.core.model import Model
 from impls.interface import TrainingSpec
-from impls.peers.peer import Peer, library
+from impls.peers.peer import Peer
 from impls.production.training import base_and_budget, checked_texts, model_of_ranks, one_pattern
-
-rustbpe = library("rustbpe")
 
 
 class Rustbpe(Peer):
@@ -24,7 +22,7 @@ class Rustbpe(Peer):
         base, n_merges = base_and_budget(
             cls.name, spec, ties="smallest", base_order="raw", min_count=1, max_token_bytes=None
         )
-        trainer = rustbpe.Tokenizer()
+        trainer = cls.library.Tokenizer()
         trainer.train_from_iterator(
             checked_texts(texts, spec), len(base) + n_merges, pattern=one_pattern(cls.name, spec)
         )

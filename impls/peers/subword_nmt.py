@@ -16,10 +16,8 @@ from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.training import base_symbols, merge_budget, piece_weights
 from impls.interface import TrainingSpec
-from impls.peers.peer import Peer, library
+from impls.peers.peer import Peer
 from impls.production.training import model_of_merges, require
-
-learn_bpe = library("subword-nmt").learn_bpe
 
 _END_OF_WORD = "</w>"
 
@@ -45,16 +43,10 @@ class SubwordNmt(Peer):
                     r"use '\S+|\s', or pass words as texts with 'none'",
                 )
         n_merges = merge_budget(base, spec)
-        return model_of_merges(cls.name, spec, base, _learn(words, n_merges, spec.min_count) if words else [])
-
-
-def _learn(words: dict[str, int], n_merges: int, min_count: int) -> list[tuple[bytes, bytes]]:
-    dictionary = io.StringIO("".join(f"{word} {count}\n" for word, count in words.items()), newline="\n")
-    codes = io.StringIO(newline="\n")
-    with contextlib.redirect_stderr(io.StringIO()):  # a progress bar
-        learn_bpe(dictionary, codes, n_merges, min_frequency=min_count, is_dict=True)
-    merges: list[tuple[bytes, bytes]] = []
-    for line in codes.getvalue().split("\n")[1:-1]:
-        left, right = line.split(" ")
-        merges.append((left.encode(), right.encode()))
-    return merges
+        dictionary = io.StringIO("".join(f"{word} {count}\n" for word, count in words.items()), newline="\n")
+        codes = io.StringIO(newline="\n")
+        if words:
+            with contextlib.redirect_stderr(io.StringIO()):  # a progress bar
+                cls.library.learn_bpe(dictionary, codes, n_merges, min_frequency=spec.min_count, is_dict=True)
+        pairs = (line.encode().split(b" ") for line in codes.getvalue().split("\n")[1:-1])
+        return model_of_merges(cls.name, spec, base, [(left, right) for left, right in pairs])

@@ -9,9 +9,7 @@ import warnings
 
 from impls.core.model import Model
 from impls.peers.conversion import merges_after_bytes, one_pattern_of
-from impls.peers.peer import Calls, Peer, library
-
-tinybpe = library("tinybpe")
+from impls.peers.peer import Calls, Peer
 
 
 class Tinybpe(Peer):
@@ -20,5 +18,5 @@ class Tinybpe(Peer):
     def _load(self, model: Model) -> Calls:
         merges, id_of_byte = merges_after_bytes(self.name, model)
         with warnings.catch_warnings(action="ignore"):  # it warns that there are no special tokens
-            tokenizer = tinybpe.Tokenizer(merges, bytes_maps=id_of_byte, pat_str=one_pattern_of(model))
+            tokenizer = self.library.Tokenizer(merges, bytes_maps=id_of_byte, pat_str=one_pattern_of(model))
         return Calls(encode=tokenizer.encode_ordinary)

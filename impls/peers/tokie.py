@@ -10,9 +10,7 @@ from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED
 from impls.peers.conversion import file_of, plain_pattern, tokenizer_json
-from impls.peers.peer import Calls, Peer, library, on_pool
-
-tokie = library("tokie")
+from impls.peers.peer import Calls, Peer, on_pool
 
 _PATTERNS = (NAMED["gpt2"], NAMED["cl100k"], NAMED["o200k"])
 
@@ -28,7 +26,7 @@ class Tokie(Peer):
             gap = model.tokens.index(None)
             raise Unsupported(self.name, f"it numbers tokens without a gap, and this model has none with the id {gap}")
         with file_of(tokenizer_json(self.name, model), "tokenizer.json") as path:
-            tokenizer = tokie.Tokenizer.from_json(path)
+            tokenizer = self.library.Tokenizer.from_json(path)
         return Calls(
             encode=lambda text: tokenizer.encode(text, False).ids,
             batch=on_pool(lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts, False)]),

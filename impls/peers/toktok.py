@@ -10,18 +10,14 @@ import numpy as np
 
 from impls.core.model import Model
 from impls.peers.conversion import as_lists, require_public
-from impls.peers.peer import Calls, Peer, library, on_several
-
-toktok = library("toktok")
-
-_NAMES = ("cl100k_base", "o200k_base")
+from impls.peers.peer import Calls, Peer, on_several
 
 
 class Toktok(Peer):
     """The tokenizer of `toktok` with the model's name."""
 
     def _load(self, model: Model) -> Calls:
-        tokenizer = toktok._encoding(require_public(self.name, model, _NAMES))
+        tokenizer = self.library._encoding(require_public(self.name, model, self.built_in))
         return Calls(
             encode=tokenizer.encode_ordinary,
             array=lambda text: np.frombuffer(tokenizer.encode_to_buffer(text, disallowed_special=()), np.uint32),

@@ -9,9 +9,7 @@ import numpy as np
 
 from impls.core.model import Model
 from impls.peers.conversion import any_json, file_of
-from impls.peers.peer import Calls, Peer, library
-
-tuetoken = library("tuetoken")
+from impls.peers.peer import Calls, Peer
 
 
 class Tuetoken(Peer):
@@ -19,7 +17,7 @@ class Tuetoken(Peer):
 
     def _load(self, model: Model) -> Calls:
         with file_of(any_json(self.name, model), "tokenizer.json") as path:
-            tokenizer = tuetoken.Tokenizer(path)
+            tokenizer = self.library.Tokenizer(path)
 
         return Calls(
             encode=tokenizer.encode_ordinary,

@@ -10,12 +10,9 @@ from pathlib import Path
 
 from impls.core.model import Model
 from impls.peers.conversion import file_of, rank_file, require_public
-from impls.peers.peer import Calls, Peer, library, on_pool
+from impls.peers.peer import Calls, Peer, on_pool
 from impls.production.libraries import environment
 
-wordchipper = library("wordchipper")
-
-_NAMES = ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
 _CACHE = "WORDCHIPPER_CACHE_DIR"
 
 
@@ -23,13 +20,13 @@ class Wordchipper(Peer):
     """`wordchipper.Tokenizer` of one of OpenAI's vocabularies, its special tokens switched off."""
 
     def _load(self, model: Model) -> Calls:
-        name = require_public(self.name, model, _NAMES)
+        name = require_public(self.name, model, self.built_in)
         with (
             file_of(rank_file(model), f"openai/{name}/{name}.tiktoken") as path,
             environment(_CACHE, str(Path(path).parents[2])),
         ):
-            tokenizer = wordchipper.Tokenizer.from_pretrained(name)
-        none = wordchipper.SpecialFilter.include_none()
+            tokenizer = self.library.Tokenizer.from_pretrained(name)
+        none = self.library.SpecialFilter.include_none()
         return Calls(
             encode=lambda text: tokenizer.encode(text, none),
             batch=on_pool(lambda texts: tokenizer.encode_batch(texts, none)),

@@ -252,7 +252,7 @@ def test_a_vocabulary_is_public_by_its_ranks_and_its_pattern(pairs: Model) -> No
     for name in ("r50k_base", "p50k_base", "cl100k_base", "o200k_base"):
         model = load_model(name)
         assert conversion.require_public("peer", model, [name]) == name
-        assert conversion.public_digest(model.with_(pattern=NAMED["turkish"])) is None
+        assert conversion.public_vocabulary(model.with_(pattern=NAMED["turkish"])) is None
     for other in (pairs, model):
         with pytest.raises(Unsupported, match=r"it has x, y$"):
             conversion.require_public("peer", other, ["x", "y"])
