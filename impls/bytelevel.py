@@ -28,6 +28,7 @@ class ByteLevel(Tokenizer):
     name = "bytelevel"
     summary = "GPT-2's printable bytes as strings, with BPE-dropout"
     kind = "pure"
+    time_exponent = 2.0
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)

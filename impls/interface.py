@@ -49,6 +49,7 @@ class Tokenizer(ABC):
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "third-party"
     follows_text: ClassVar[bool] = False  # whether `incremental` is its fastest way to keep the ids of a growing text
     exact: ClassVar[bool] = True  # False if ids are expected to differ from byte pair encoding (greedy longest match)
+    time_exponent: ClassVar[float] = 1.0  # encoding one piece of n symbols takes O(n ** time_exponent * log n)
     normalizes: bool = False  # whether `encode_normalized` normalises texts itself
     surrogate_errors: ClassVar[tuple[type[Exception], ...]] = ()
     """What `encode_normalized` and its like raise for a text with a surrogate; if empty, every text is searched."""

@@ -26,6 +26,7 @@ class Naive(Tokenizer):
     name = "naive"
     summary = "the definition: looks at every pair in every round, merges one"
     kind = "pure"
+    time_exponent = 2.0
 
     @classmethod
     def learn(cls, corpus: Corpus) -> tuple[list[Pair], list[int]]:

@@ -26,6 +26,7 @@ def wrap(name: str, factory: Callable[[Model], Minimal]) -> type[Tokenizer]:
     """Return a `Tokenizer` class around `factory`, named `name`."""
 
     class Plugin(Tokenizer):
+        time_exponent = getattr(factory, "time_exponent", 1.0)
         summary = f"plug-in {getattr(factory, '__module__', '')}:{getattr(factory, '__qualname__', factory)}"
 
         def __init__(self, model: Model) -> None:

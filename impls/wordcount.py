@@ -29,6 +29,7 @@ class WordCount(Tokenizer):
     name = "wordcount"
     summary = "word counts in training, merges replayed in order with a cache per word"
     kind = "pure"
+    time_exponent = 2.0
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)

@@ -69,6 +69,7 @@ class ObjectAdapter:
             "operations": sorted({*self.methods, *self.own, *_options(self.methods)}),
             "special_tokens": _special_tokens(self.described_by),
             "n_vocab": _n_vocab(self.described_by),
+            "time_exponent": getattr(self.target, "time_exponent", 1.0),
         }
 
     def answer(self, operation: str, arguments: dict[str, Any]) -> Any:

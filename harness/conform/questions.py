@@ -202,8 +202,8 @@ def alike(seed: int = 0) -> Iterator[str]:
 
 # --- what a text costs -----------------------------------------------------------------------------------------
 
-COST_SIZES = (2_000, 8_000, 32_000, 128_000)
-"""Characters."""
+COST_SIZES = (125, 500, 2_000, 8_000, 32_000, 128_000)
+"""Characters; a slow target shows its growth in the small ones."""
 _ALPHABETS = {
     "small letters": ascii_lowercase, "capital letters": ascii_lowercase.upper(), "Cyrillic": "абвгдежзиклмнопрст",
     "Thai": "กขคงจฉชซฌญฎฏฐฑณดต", "Lao": "ກຂຄງຈຊຍດຕຖ", "Khmer": "កខគឃងចឆជឈញ", "Myanmar": "ကခဂဃငစဆဇဈည",

@@ -24,6 +24,8 @@ class Description(msgspec.Struct, frozen=True):
     """Operations and options of the target; `encode` and `decode` always."""
     special_tokens: dict[str, Id] = {}
     n_vocab: int | None = None
+    time_exponent: float = 1.0
+    """It declares that encoding one piece of n symbols takes O(n ** time_exponent * log n)."""
 
 
 SHAPES: dict[str, Any] = {
