@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, chain, islice, product
+from math import inf
 from typing import Any, TypeVar
 
 from harness.common_prefix import common_prefix_length
@@ -53,6 +54,10 @@ class Case:
     """Small texts on which an earlier check failed."""
     known_ids: dict[tuple[int, ...], None] = field(default_factory=dict)
     """Short lists of ids that an earlier check found wrongly decoded."""
+    longest_piece: float = inf
+    """Length in characters from which a piece takes the target too long."""
+    is_cut: bool = False
+    """Whether the clock made the current check ask less at a time."""
     n_known: int = 0
     """How many wrong texts of the current check hold one of `known`."""
     n_inputs: int = 0
@@ -64,16 +69,26 @@ class Case:
 
     def begin(self, seconds: float) -> None:
         """Begin a check that may take `seconds`."""
-        self.n_inputs, self.n_known, self.excused, self.remarks = 0, 0, [], []
+        self.n_inputs, self.n_known, self.excused, self.remarks, self.is_cut = 0, 0, [], [], False
         self.client.begin_check(seconds)
 
     def affordable(self, n_characters: int) -> bool:
         """Return whether the target can encode so many characters in a request; time it if its speed is unknown."""
-        if not self.client.characters_per_second:
+        client = self.client
+        if not client.characters_per_second:
             for more in range(_TIMES):
-                self.client.digests([prose(_TIMED, self.seed + more)])
-        speed = self.client.characters_per_second
-        return not speed or n_characters / speed < self.client.session.limits.call_seconds / 2
+                client.digests([prose(_TIMED, self.seed + more)])
+        seconds = n_characters / (client.characters_per_second or inf)
+        self.is_cut |= client.seconds_a_call <= seconds < client.session.limits.call_seconds / 2
+        return seconds < client.seconds_a_call
+
+    def without_long_pieces(self, texts: Iterable[str]) -> list[str]:
+        """Leave out texts with a piece that takes the target too long."""
+        if self.longest_piece == inf:
+            return list(texts)
+        self.remarks.append(f"not asked: pieces of {self.longest_piece:,} characters or more, of a slow target")
+        pieces = self.reference.pieces
+        return [text for text in texts if max(map(len, pieces(text)), default=0) < self.longest_piece]
 
     def can_ask(self, text: str) -> bool:
         """Return whether target and reference are fast enough for a text of this length, among others."""
@@ -85,7 +100,7 @@ class Case:
         while len(part) > 1 and not self.affordable(n_times * sum(map(len, part))):
             part = part[::2]
         if len(part) < len(texts):
-            self.remarks.append(f"{len(part):,} of {len(texts):,} texts, of a slow target")
+            self.remarks.append(f"{len(part):,} of {len(texts):,} texts, which take it long enough")
         return part
 
     def lacks(self, operation: str, **arguments: Any) -> str:
@@ -152,7 +167,7 @@ class Case:
 
     def begin_overtime(self) -> None:
         """Give the search for the smallest input of a fault its time, whatever its check has left."""
-        self.client.deadline = max(self.client.deadline, time.monotonic() + OVERTIME_SECONDS)
+        self.client.deadline, self.client.share = max(self.client.deadline, time.monotonic() + OVERTIME_SECONDS), inf
 
     def in_overtime(self, explained: Callable[[], Fault], otherwise: Fault) -> Fault:
         """Return the fault that a search explains, or `otherwise` where the clock stops it."""

@@ -15,7 +15,7 @@ from math import inf
 from typing import Any
 
 from harness.conform.digests import Digests, digests
-from harness.conform.reference import Answer, digest_of, value_of
+from harness.conform.reference import Answer, Reference, digest_of, value_of
 from harness.conform.verdicts import GaveUp, Incomplete
 from harness.outcome import Outcome
 from harness.process.memory import cpu_seconds, waiting_seconds
@@ -58,8 +58,8 @@ class TargetClient(AbstractContextManager["TargetClient"]):
         """Texts encoded by the current process, in order."""
         self.characters_per_second = 0.0
         """The target's fastest encoding observed so far; 0 before the first."""
-        self.deadline = inf
-        """When the current check ends (`time.monotonic`)."""
+        self.deadline, self.share = inf, inf
+        """When the current check ends (`time.monotonic`), and how long it may take from its first request on."""
         self._seconds_taken = 0.0
 
     def __exit__(self, *_: object) -> None:
@@ -87,22 +87,24 @@ class TargetClient(AbstractContextManager["TargetClient"]):
         return [call for call in calls if call in operations | special]
 
     def fresh(self) -> None:
-        """Continue in a fresh process, which has encoded nothing yet."""
-        self.history = []
+        """Continue in a fresh process, which has encoded nothing yet; no check is charged for its start."""
+        self.history, began = [], time.monotonic()
         self.session.close()
         try:
             described(self.session)
         except NotLoadable as error:
             self.given_up = f"it does not start again: {error}"
             raise GaveUp("process", self.given_up) from None
+        self.deadline += time.monotonic() - began if self.share < inf else 0.0
 
     def another(self, environment: Mapping[str, str]) -> TargetClient:
         """Start a second process of the same target. Raises `GaveUp` if it does not start."""
+        seconds_left = self.seconds_left
         try:
             other = TargetClient(lambda more: self._open_session({**environment, **more}))
         except NotLoadable as error:
             raise GaveUp("process", f"it does not start a second time: {error}") from None
-        other.deadline = self.deadline
+        other.begin_check(seconds_left)
         return other
 
     # --- requests ------------------------------------------------------------------------------------------
@@ -110,6 +112,7 @@ class TargetClient(AbstractContextManager["TargetClient"]):
     def ask(self, operation: str, **arguments: Any) -> Any:
         """Return the answer to one request, or a `Failed`. Raises `GaveUp`, and `Incomplete` when the time is over."""
         began = time.monotonic()
+        self.deadline = min(self.deadline, began + self.share)
         if began >= self.deadline:
             raise Incomplete
         limit = min(self.session.limits.call_seconds, self.deadline - began + _GRACE_SECONDS)
@@ -123,14 +126,14 @@ class TargetClient(AbstractContextManager["TargetClient"]):
         return self._noted(answer)
 
     def begin_check(self, seconds: float) -> None:
-        """Give a check so much time, and reset the count of failures."""
-        self.deadline = time.monotonic() + seconds
+        """Give a check so much time from its first request on, and reset the count of failures."""
+        self.deadline, self.share = inf, seconds
         self._n_in_check.clear()
 
     @property
     def seconds_left(self) -> float:
         """Return the time left to the current check."""
-        return self.deadline - time.monotonic()
+        return min(self.share, self.deadline - time.monotonic())
 
     @property
     def seconds_a_call(self) -> float:
@@ -158,8 +161,8 @@ class TargetClient(AbstractContextManager["TargetClient"]):
         self.history.append(text)
         return answer
 
-    def groups(self, texts: Iterable[str]) -> Iterator[list[str]]:
-        """Group texts into requests that take a few seconds at most; long ones with none twice as long."""
+    def groups(self, texts: Iterable[str], reference: Reference | None = None) -> Iterator[list[str]]:
+        """Group texts into requests that take target and reference a few seconds; long ones with none twice as long."""
         group: list[str] = []
         room = 0
         for text in texts:
@@ -168,8 +171,8 @@ class TargetClient(AbstractContextManager["TargetClient"]):
                 group = []
             if not group:
                 seconds = min(3.0, self.seconds_left / 8)
-                of_speed = int(self.characters_per_second * seconds) or _FIRST_CHARACTERS
-                room = min(_REQUEST_CHARACTERS, of_speed)
+                speed = min(self.characters_per_second, reference.characters_per_second if reference else inf)
+                room = min(_REQUEST_CHARACTERS, int(speed * seconds) or _FIRST_CHARACTERS)
             group.append(text)
             room -= len(text)
         if group:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property, partial
+from math import inf
 from typing import Any, TypeVar
 
 import impls
@@ -31,6 +33,8 @@ class Reference:
         self.name, self.model_name, self.model = name, model_name, model
         self.tokenizer = impls.load(name, model)
         self._known: dict[str, Answer] = {}
+        self.characters_per_second = inf
+        """Its speed in the latest `digests`."""
         self.longest = _LONGEST_OF_PURE if self.tokenizer.kind == "pure" else sys.maxsize
         """Length in characters of the longest text it should be given."""
 
@@ -50,6 +54,7 @@ class Reference:
 
     def digests(self, texts: Sequence[str], calls: Sequence[str]) -> Digests:
         """Return the digests that right answers to these calls have."""
+        began = time.perf_counter()
         lists = [self.encode(text) for text in texts]
         encoded = [digest_of("encode", ids) for ids in lists]
         right: Digests = dict.fromkeys(("encode", *calls), encoded)
@@ -59,6 +64,7 @@ class Reference:
             if call in calls:
                 answers = (ids if isinstance(ids, Failed) else self.answer(call, ids) for ids in lists)
                 right[call] = [digest_of(call, answer) for answer in answers]
+        self.characters_per_second = sum(map(len, texts)) / (time.perf_counter() - began)
         return right
 
     def answer(self, operation: str, given: Any, **options: Any) -> Any:

@@ -76,9 +76,14 @@ def _every_character() -> str:
 
 
 @cache
+def _every_character_of_16() -> str:
+    return as_unicode_16(_every_character())
+
+
+@cache
 def of_property(name: str) -> str:
     """Return every code point of a general category (`Lu`) or script (`Script=Greek`), in order."""
-    matched = regex.finditer(rf"\p{{{name}}}+", as_unicode_16(_every_character()))
+    matched = regex.finditer(rf"\p{{{name}}}+", _every_character_of_16())
     return "".join([_every_character()[match.start() : match.end()] for match in matched])
 
 

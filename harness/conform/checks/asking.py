@@ -36,8 +36,8 @@ Wrong = tuple[str, str, list[str]]
 
 def ask_all(
     case: Case, texts: Iterable[str], calls: Sequence[str] = CALLS, judged: Collection[str] = ("encode", *CALLS)
-) -> float:
-    """Ask every text by those of the calls that are offered; return the length of the shortest that takes too long.
+) -> None:
+    """Ask every text by those of the calls that are offered; note in the case from which length on they take too long.
 
     Raises the `Fault` of the smallest text of which a call in `judged` is wrong, unless it holds a text that an earlier
     check found wrong.
@@ -48,7 +48,7 @@ def ask_all(
     times: list[tuple[int, float]] = []
     n_refused, n_in_part, too_long = 0, 0, inf
     try:
-        for number, group in enumerate(client.groups(texts)):
+        for number, group in enumerate(client.groups(texts, reference)):
             longest = max(map(len, group))
             if longest > reference.longest or _takes_long(longest, times):
                 too_long = min(too_long, *map(len, group))
@@ -63,7 +63,7 @@ def ask_all(
                 n_refused += refused
                 case.n_inputs += len(some) - refused
                 wrong += _wrong(some, got, expected, judged)
-            if longest >= 2 * (times[-1][0] if times else SHORT):
+            if longest >= 1.5 * (times[-1][0] if times else SHORT):
                 n_encoded = len(group) * len({"encode", *asked} - {*OF_IDS})
                 times.append((longest, max((client.busy_seconds - began) / n_encoded, 1e-6)))
             if len(wrong) >= _ENOUGH:
@@ -72,6 +72,7 @@ def ask_all(
         _raise_smallest(case, wrong)
         raise
     _raise_smallest(case, wrong)
+    case.longest_piece = min(case.longest_piece, too_long)
     if too_long < inf:
         case.remarks.append(f"not asked: texts of {too_long:,} characters or more, of a slow target or reference")
     if n_in_part:
@@ -79,7 +80,6 @@ def ask_all(
         case.remarks.append(f"{n_texts} asked by encode and decode alone, of a slow target")
     if n_refused:
         case.remarks.append(f"{n_refused:,} texts that the reference refuses are not judged")
-    return too_long
 
 
 def _takes_long(n_characters: int, times: Sequence[tuple[int, float]]) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import partial
 from itertools import chain, pairwise
-from math import inf
+
+import regex
 
 from harness.conform import questions
 from harness.conform import transitions as pattern
@@ -20,6 +21,9 @@ from harness.generators.texts import long_texts
 from harness.process.session import Failed
 
 CODES: Collection[int] = range(questions.N_CODE_POINTS)
+_EVERY_CODE_AT, _EVERY_NTH = 2e5, 10
+"""Characters a second; of code points without a character, a slower target is asked every tenth."""
+_WITHOUT_CHARACTER = regex.compile(r"[\p{Cn}\p{Co}]")
 
 
 def ids(case: Case) -> None:
@@ -39,10 +43,14 @@ def round_trip(case: Case) -> None:
 
 def code_points(case: Case) -> None:
     """Check every code point within a text (between letters, digits, after a space), at both its ends, and alone."""
-    ask_all(case, questions.within(CODES), CALLS[:-1])
+    codes = CODES
+    if 0 < case.client.characters_per_second < _EVERY_CODE_AT:
+        codes = [code for code in codes if not code % _EVERY_NTH or not _WITHOUT_CHARACTER.match(chr(code))]
+        case.remarks.append(f"of code points unassigned or private only every {_EVERY_NTH}th, of a slow target")
+    ask_all(case, questions.within(codes), CALLS[:-1])
     if case.client.offers("encode_each") or case.client.offers("digests"):
-        ask_all(case, questions.at_both_ends(CODES), ("encode",))
-        ask_all(case, questions.alone(CODES), ("encode", "count", "encode_batch"))
+        ask_all(case, questions.at_both_ends(codes), ("encode",))
+        ask_all(case, questions.alone(codes), ("encode", "count", "encode_batch"))
     else:  # a request each
         case.remarks.append("not asked: each code point first, last and alone, since the target has no encode_each")
 
@@ -58,11 +66,9 @@ def transitions(case: Case) -> None:
 def lengths(case: Case) -> None:
     """Check single pieces of every length class, merged as late as can be, and texts of every length."""
     calls = ("encode", "decode", "count", "encode_array", "encode_batch")
-    model, seed, pieces = case.reference.model, case.seed, case.reference.pieces
-    too_long = ask_all(case, questions.pieces(model, seed), calls)
-    long = long_texts(model, seed)
-    if too_long < inf:
-        long = [text for text in long if max(map(len, pieces(text))) < too_long]
+    model, seed = case.reference.model, case.seed
+    ask_all(case, questions.pieces(model, seed), calls)
+    long = case.without_long_pieces(long_texts(model, seed))
     ask_all(case, without(model.whole_token_ids, chain(questions.lengths(seed), long)), calls)
 
 
