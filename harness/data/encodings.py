@@ -32,6 +32,11 @@ def _encodings() -> dict[str, dict[str, Any]]:
     return tomllib.loads((datasets_folder() / "encodings.toml").read_text("utf-8"))
 
 
+def encodings_by(field: str) -> dict[str, str]:
+    """Return the name of the encoding for each of the `models`, or of their `beginnings`."""
+    return {entry: name for name, table in reversed(_encodings().items()) for entry in table.get(field, ())}
+
+
 def get_encoding(encoding_name: str, implementation: str = "compiled") -> Encoding:
     """Return the encoding of that name, run by `implementation`; the same object every time.
 
@@ -69,10 +74,9 @@ def encoding_for_model(model_name: str, implementation: str = "compiled") -> Enc
 
 def encoding_name_for_model(model_name: str) -> str:
     """Return the name of the encoding of an OpenAI model; raise KeyError for an unknown model."""
-    by_model = {model: name for name, table in reversed(_encodings().items()) for model in table.get("models", ())}
+    by_model, beginnings = encodings_by("models"), encodings_by("beginnings")
     if model_name in by_model:
         return by_model[model_name]
-    beginnings = {start: name for name, table in _encodings().items() for start in table.get("beginnings", ())}
     if matching := list(filter(model_name.startswith, beginnings)):
         return beginnings[max(matching, key=len)]
     raise UnknownOpenAIModel("OpenAI model", model_name, list(by_model))

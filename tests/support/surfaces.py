@@ -10,13 +10,15 @@ from types import ModuleType
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import tiktoken
+import tiktoken.core
 import tiktoken.load
+import tiktoken.model
+import tiktoken.registry
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 import bpebench
 from impls.drop_in import hf
-from impls.drop_in import tiktoken as our_tiktoken
 from impls.drop_in.hf.not_provided import NOT_PROVIDED
 from impls.drop_in.hf.parts import BPE, Decoder, Normalizer, PreTokenizer
 from impls.drop_in.hf.post_processing import PostProcessor
@@ -24,7 +26,8 @@ from impls.drop_in.hf.post_processing import PostProcessor
 PAGE = Path(__file__).parents[2] / "impls" / "drop_in" / "README.md"
 HEAD = """# What the drop-ins provide
 
-Every public name of the two libraries. *Provided* does what the library's does (the tests compare both). *Refused*
+Every public name of the two libraries. `tiktoken._educational` and plug-ins of `tiktoken_ext` are not provided.
+*Provided* does what the library's does (the tests compare both). *Refused*
 raises an error that names it and says what to do instead. *Absent* is an ordinary `AttributeError`. Where answers
 differ on purpose is in the docstrings of [`hf`](hf/__init__.py) and [`tiktoken`](tiktoken/encoding.py).
 `python tests/support/surfaces.py` writes this page; a test fails when it is stale.
@@ -46,20 +49,27 @@ TOKENIZERS: list[Pair] = [
 ]
 TIKTOKEN: list[Pair] = [
     ("module", tiktoken, bpebench.tiktoken),
-    ("Encoding", tiktoken.Encoding, our_tiktoken.Encoding),
-    ("load", tiktoken.load, our_tiktoken.load),
+    ("Encoding", tiktoken.Encoding, bpebench.tiktoken.Encoding),
+    ("core", tiktoken.core, bpebench.tiktoken.core),
+    ("load", tiktoken.load, bpebench.tiktoken.load),
+    ("model", tiktoken.model, bpebench.tiktoken.model),
+    ("registry", tiktoken.registry, bpebench.tiktoken.registry),
 ]
 
 
 def public_names(library: object) -> list[str]:
     """The public names of a class or module, without what it imports from elsewhere."""
     names = [name for name in dir(library) if not name.startswith("_")]
-    if library in (tiktoken, tiktoken.load):  # its modules are there or not by what was imported before
-        others = (ModuleType, type(annotations))
-        return [name for name in names if not isinstance(getattr(library, name), others)]
+    if isinstance(library, ModuleType) and library is not tokenizers:
+        modules = {name: getattr(getattr(library, name), "__module__", library.__name__) for name in names}
+        public = [
+            name for name, module in modules.items() if module in (library.__name__, *_PUBLIC_OF.get(library, ()))
+        ]
+        return [name for name in public if not isinstance(getattr(library, name), ModuleType | bool)]
     return [name for name in names if library is not tokenizers or name not in _IMPORTED]
 
 
+_PUBLIC_OF = {tiktoken: ("tiktoken.core", "tiktoken.model", "tiktoken.registry")}
 _IMPORTED = ("Any", "Enum", "List", "Tuple", "Union", "tokenizers")
 
 

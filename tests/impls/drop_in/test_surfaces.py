@@ -6,9 +6,11 @@ import inspect
 
 import pytest
 import surfaces
+import tiktoken.model
 from hf_calls import BYTE_LEVEL, both
 from tokenizer_json_shapes import a_file
 
+import bpebench
 from impls.core.errors import BPEError
 from impls.drop_in import hf
 from impls.drop_in.hf.not_provided import NOT_PROVIDED
@@ -22,8 +24,13 @@ def test_nothing_of_tokenizers_is_absent() -> None:
     assert [row for row in surfaces.rows(surfaces.TOKENIZERS, refuses=True) if row[2] == "absent"] == []
 
 
-def test_nothing_of_tiktoken_is_absent() -> None:
-    assert {row[2] for row in surfaces.rows(surfaces.TIKTOKEN, refuses=False)} == {"provided"}
+def test_what_programs_use_of_tiktoken_is_there() -> None:
+    rows = surfaces.rows(surfaces.TIKTOKEN, refuses=False)
+    absent = {"raise_disallowed_special_token", "ENCODINGS", "ENCODING_CONSTRUCTORS"}
+    assert {name for _, name, state, _ in rows if state == "absent"} == absent
+    assert bpebench.tiktoken.__version__ == tiktoken.__version__
+    assert bpebench.tiktoken.model.MODEL_TO_ENCODING == tiktoken.model.MODEL_TO_ENCODING
+    assert bpebench.tiktoken.model.MODEL_PREFIX_TO_ENCODING == tiktoken.model.MODEL_PREFIX_TO_ENCODING
 
 
 @pytest.mark.parametrize("kind", NOT_PROVIDED)

@@ -53,11 +53,15 @@ def test_a_program_imports_it_by_tiktokens_name(tmp_path: Path) -> None:
 import sys, bpebench
 sys.modules["tiktoken"] = bpebench.tiktoken
 import tiktoken
+from tiktoken.core import Encoding
 from tiktoken.load import load_tiktoken_bpe
+from tiktoken.model import encoding_name_for_model
+from tiktoken.registry import get_encoding, list_encoding_names
 encoding = tiktoken.Encoding(
     "mine", pat_str=r"\\S+|\\s+", mergeable_ranks=load_tiktoken_bpe({str(path)!r}), special_tokens={{}})
-print(encoding.encode("abc"), tiktoken.get_encoding is bpebench.get_encoding)
+print(encoding.encode("abc"), tiktoken.get_encoding is get_encoding is bpebench.get_encoding)
+assert Encoding is bpebench.Encoding and encoding_name_for_model("gpt-4o") == list_encoding_names()[-2] == "o200k_base"
 """
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert answer.stdout == "[256, 99] True\n"
-    assert bpebench.tiktoken.load is load
+    assert bpebench.tiktoken.load.load_tiktoken_bpe is load.load_tiktoken_bpe

@@ -1,0 +1,3 @@
+"""`tiktoken.core`: where programs import `Encoding` from."""
+
+from impls.drop_in.tiktoken.encoding import Encoding as Encoding

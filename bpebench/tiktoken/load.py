@@ -1,0 +1,3 @@
+"""`tiktoken.load`: files of ranks."""
+
+from impls.drop_in.tiktoken.load import *  # noqa: F403
