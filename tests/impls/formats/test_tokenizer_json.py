@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from wrong_files import edited, problem
 
-from impls import InvalidFile
 from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER
 from impls.formats import load
 
@@ -87,13 +87,5 @@ UNREADABLE: list[tuple[tuple[Any, ...], Any, str]] = [
 def test_what_tokenizer_json_says_wrong_or_we_cannot_follow_is_named(
     path: tuple[Any, ...], value: Any, wrong: str, tmp_path: Path
 ) -> None:
-    whole: Any = document() | ({"pre_tokenizer": {"type": "Sequence"}} if path == STEPS else {})
-    at = whole
-    for key in path[:-1]:
-        at = at[key]
-    at[path[-1]] = value
-    (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
-    with pytest.raises(InvalidFile) as caught:
-        load(tmp_path / "tokenizer.json")
-    assert caught.value.path == str(tmp_path / "tokenizer.json")
-    assert wrong in caught.value.problem
+    given = document() | ({"pre_tokenizer": {"type": "Sequence"}} if path == STEPS else {})
+    assert wrong in problem(tmp_path / "tokenizer.json", edited(given, path, value))

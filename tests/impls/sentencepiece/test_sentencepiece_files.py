@@ -9,8 +9,9 @@ import pytest
 import sentencepiece
 from sentencepiece_files import trained_file
 from sentencepiece_models import random_texts
+from wrong_files import problem
 
-from impls import InvalidFile, Model, Unsupported
+from impls import Model, Unsupported
 from impls.formats import load, losses, save
 from impls.formats.protobuf import field
 from impls.formats.sentencepiece_model import write
@@ -78,19 +79,10 @@ def test_what_it_cannot_hold_is_refused(model: Model, reason: str) -> None:
 # --- files that are wrong ---------------------------------------------------------------------------------------
 
 
-def problem(content: bytes, tmp_path: Path) -> str:
-    path = tmp_path / "a.model"
-    path.write_bytes(content)
-    with pytest.raises(InvalidFile) as caught:
-        load(path)
-    assert "\n" not in str(caught.value)
-    return caught.value.problem
-
-
 @pytest.mark.parametrize(("kind", "name"), [("unigram", "Unigram"), ("word", "word"), ("char", "character")])
 def test_other_kinds_of_model_are_refused_by_name(kind: str, name: str, tmp_path: Path) -> None:
     content = trained_file(["the cat sat on the mat", "a mat for the cats"] * 9, model_type=kind, vocab_size=40)
-    assert f"of the type {name}, not byte pair encoding" in problem(content, tmp_path)
+    assert f"of the type {name}, not byte pair encoding" in problem(tmp_path / "a.model", content)
 
 
 def piece(text: str | bytes, kind: int = 1, score: float = 0.0) -> bytes:
@@ -125,4 +117,4 @@ UNK = piece("<unk>", 2)
     ],
 )
 def test_what_is_wrong_with_a_file_is_reported(content: bytes, reported: str, tmp_path: Path) -> None:
-    assert reported in problem(content, tmp_path)
+    assert reported in problem(tmp_path / "a.model", content)
