@@ -70,30 +70,35 @@ def test_lossy_vocabularies_are_marked_and_never_ranked(
     assert [line["rank"] for line in csv.DictReader(io.StringIO(bpebench(*command, "--csv").out))] == ["", "2", "1"]
 
 
-def test_csv_and_latex_parse_and_say_what_json_says(bpebench: Any, text_file: Path, tmp_path: Path) -> None:
-    command = ["evaluate", "-m", "gpt2", "-m", "o200k_base", "-c", str(text_file)]
-    command += ["--price", "gpt2=2"]
-    rows = json.loads(bpebench(*command, "--json").out)["rows"]
-    table = list(csv.DictReader(io.StringIO(bpebench(*command, "--csv").out)))
-    assert [row["model"] for row in table] == ["gpt2", "o200k_base"]
+@pytest.mark.parametrize(
+    ("command", "n_tables"),
+    [
+        ("evaluate -m gpt2 -m o200k_base -c TEXT --price gpt2=2", 1),
+        ("evaluate -m LOSSY -m gpt2 --morphology tr", 2),
+        ("evaluate -m gpt2 -m LOSSY --parallel --language tr --language en", 2),
+        ("sweep -c parallel/tr --vocab-sizes 260..300 --fractions 50%,100% -m gpt2", None),
+    ],
+)
+def test_csv_says_what_json_says_and_latex_parses(
+    bpebench: Any, text_file: Path, lossy: str, command: str, n_tables: int | None
+) -> None:
+    given = [{"TEXT": str(text_file), "LOSSY": lossy}.get(part, part) for part in command.split()]
+    rows = json.loads(bpebench(*given, "--json").out)["rows"]
+    table = list(csv.DictReader(io.StringIO(bpebench(*given, "--csv").out)))
     for row, line in zip(rows, table, strict=True):
-        assert line["corpus"] == str(text_file)
-        for name in ("n_tokens", "fertility", "continued_word_share"):
-            assert float(line[name]) == row[name]
-        low, high = row["intervals"]["fertility"]
-        assert [float(line["fertility_low"]), float(line["fertility_high"])] == [low, high]
-        assert float(line["tokens_per_document_p95"]) == row["tokens_per_document_p95"]
-    latex = bpebench(*command, "--latex").out
-    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 1
-    (columns,) = re.findall(r"\\begin\{tabular\}\{(\w+)\}", latex)
-    lines = [line for line in latex.splitlines() if line.endswith(r"\\")]
-    assert len(lines) == 3
-    assert {len(re.findall(r"(?<!\\)&", line)) for line in lines} == {len(columns) - 1}
-    assert r"o200k\_base" in latex
-    assert bpebench(*command, "--csv", "--json").status == 2
-    assert [row["rank"] for row in rows] == [1, 1]
-    assert [row["cost"] for row in rows] == [rows[0]["n_tokens"] * 2 / 1e6, None]
-    assert "Cost in the currency of the price" in bpebench(*command).out
+        bounds = row["intervals"].items()
+        values = row | {f"{name}_{end}": pair[i] for name, pair in bounds for i, end in enumerate(("low", "high"))}
+        shown = {name: values.get(name) for name in line}
+        assert line == {name: "" if value is None else str(value) for name, value in shown.items()}
+        assert {*row} - {*line} <= {"intervals"}
+    if n_tables:
+        latex = bpebench(*given, "--latex").out
+        tables = re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", latex, re.DOTALL)
+        assert len(tables) == latex.count("tabular") / 2 == n_tables
+        for columns, body in tables:
+            lines = [line for line in body.splitlines() if line.endswith(r"\\")]
+            assert len(lines) > 1
+            assert {len(re.findall(r"(?<!\\)&", line)) for line in lines} == {len(columns) - 1}
 
 
 def test_tokens_are_compared_with_the_fewest_document_by_document_and_a_sentence_says_so(
@@ -116,13 +121,19 @@ def test_tokens_are_compared_with_the_fewest_document_by_document_and_a_sentence
 def test_prices_are_those_of_a_vocabulary_and_a_single_document_has_no_intervals(
     bpebench: Any, text_file: Path, tmp_path: Path
 ) -> None:
+    command = ["evaluate", "-m", "gpt2", "-m", "o200k_base", "-c", str(text_file), "--price"]
+    rows = json.loads(bpebench(*command, "gpt2=2", "--json").out)["rows"]
+    assert [row["rank"] for row in rows] == [1, 1]
+    assert [row["cost"] for row in rows] == [rows[0]["n_tokens"] * 2 / 1e6, None]
+    assert "Cost in the currency of the price" in bpebench(*command, "gpt2=2").out
+    assert r"o200k\_base" in bpebench(*command, "gpt2=2", "--latex").out
     for price, message in (
         ("2.5", "name the vocabulary it is for, as in --price gpt2=2.5"),
         ("llama3=1", "'llama3' is not one of the vocabularies"),
         ("gpt2=x", "'x' is not an amount of 0 or more"),
         ("gpt2=nan", "'nan' is not an amount of 0 or more"),
     ):
-        ended = bpebench("evaluate", "-m", "gpt2", "-m", "o200k_base", "-c", str(text_file), "--price", price)
+        ended = bpebench(*command, price)
         assert (ended.status, ended.out, message in ended.err) == (2, "", True)
     (tmp_path / "one.txt").write_text("one document")
     ended = bpebench("evaluate", "-m", "gpt2", "-c", str(tmp_path / "one.txt"), "--json")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -159,7 +157,7 @@ def test_a_bad_file_is_refused_by_line(tmp_path: Path, content: bytes, reason: s
         read_gold(str(tmp_path / "gold.tsv"))
 
 
-def test_the_verb_takes_a_language_or_a_file_and_prints_json_csv_and_latex(bpebench: Any, tmp_path: Path) -> None:
+def test_the_verb_takes_a_language_or_a_file_and_puts_lossy_vocabularies_last(bpebench: Any, tmp_path: Path) -> None:
     over_bytes("l+e", "le+r").save(tmp_path / "x.json")
     Model(tokens=(b"?", b"e"), alphabet="chars", unknown="?", unknown_id=0).save(tmp_path / "lossy.json")
     (tmp_path / "gold.tsv").write_bytes(b"\xef\xbb\xbf# rule\r\nevler\tev ler\r\nevde\tev de\t1\r\n")
@@ -169,18 +167,10 @@ def test_the_verb_takes_a_language_or_a_file_and_prints_json_csv_and_latex(bpebe
     contexts = [(row["words"] == "tr", row["context"]) for row in rows[::2]]
     assert contexts == [(True, "alone"), (True, "after a space"), (False, "alone"), (False, "after a space")]
     assert [row["recall"] for row in rows[1::4]] == [pytest.approx(rows[1]["recall"]), 1]
-    table = list(csv.DictReader(io.StringIO(bpebench(*command, "--csv").out)))
-    assert [(line["model"], line["context"]) for line in table] == [(row["model"], row["context"]) for row in rows]
-    for line, row in zip(table, rows, strict=True):
-        for name in ("n_words", "n_left_out", "precision", "recall", "f1", "morph_score"):
-            assert line[name] == ("" if row[name] is None else str(row[name]))
-        bounds = row["intervals"].get("recall", [None, None])
-        assert [line["recall_low"], line["recall_high"]] == ["" if bound is None else str(bound) for bound in bounds]
     latex = bpebench(*command, "--latex").out
     assert latex.count("\\begin{tabular}") == 4
     for block in latex.split("\n\n"):
         lines = [line for line in block.splitlines() if line.endswith("\\\\")]
-        assert [len(line.split(" & ")) for line in lines] == [9, 9, 9]
         assert ("x.json" in lines[1], "lossy" in lines[2]) == (True, True), "a lossy vocabulary comes last"
     shown = bpebench(*command).out
     assert ("MorphScore" in shown, "A lossy vocabulary comes last" in shown) == (True, True)

@@ -58,9 +58,7 @@ def test_premiums_counted_by_hand(bpebench: Any, here: Path) -> None:
     assert {(row["pivot"], row["worst_language"], row["best_language"]) for row in rows} == {("aa", "cc", "aa")}
     assert rows[1]["intervals"]["premium"] == pytest.approx([2, 2])  # every document is twice as long
     assert "worst cc, best aa; premiums against aa" in bpebench("evaluate", *command).out
-    latex = bpebench("evaluate", *command, "-m", "gpt2", "--latex").out
-    assert {line.count("&") for line in latex.splitlines() if line.endswith(r"\\")} == {5}
-    assert "gpt2: worst" in latex
+    assert "gpt2: worst" in bpebench("evaluate", *command, "-m", "gpt2", "--latex").out
     Path("all.tsv").write_text("aa\tbb\tcc\nab\taabb\taaabbb\ncdef\tccddeeff\tcccdddeeefff\n")
     of_tsv = rows_of(bpebench, "-m", "letters.json", "--parallel", "-c", "all.tsv")
     assert [row | {"corpus": ""} for row in of_tsv] == [row | {"corpus": ""} for row in rows]

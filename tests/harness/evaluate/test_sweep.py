@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +16,7 @@ from harness.data.documents import shared_documents
 from harness.evaluate.intervals import Figure
 from harness.evaluate.sizes import InvalidSizes, parse_shares, parse_sizes, sample
 from harness.evaluate.sweep import SweepPlan, SweepRow, sweep
-from harness.evaluate.sweep_output import CSV_COLUMNS, against
+from harness.evaluate.sweep_output import against
 from harness.evaluate.texts import CountedText
 from harness.progress import Bar
 from impls import TrainingSpec
@@ -221,19 +219,6 @@ def test_no_document_is_both_learned_from_and_measured_on(bpebench: Any, texts: 
 
 
 # --- the verb --------------------------------------------------------------------------------------------------
-
-
-def test_csv_says_what_json_says(bpebench: Any, texts: dict[str, str]) -> None:
-    given = ["-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "260..300", "--fractions", "50%,100%"]
-    given += ["-m", "gpt2"]
-    rows = swept(bpebench, *given)["rows"]
-    table = list(csv.DictReader(io.StringIO(bpebench("sweep", *given, "--csv").out)))
-    assert tuple(table[0]) == CSV_COLUMNS
-    for row, line in zip(rows, table, strict=True):
-        for name in ("n_tokens", "bytes_per_token", "relative_tokens", "embedding_parameters"):
-            assert float(line[name]) == row[name]
-        low, high = row["intervals"]["relative_tokens"]
-        assert (float(line["relative_tokens_low"]), float(line["relative_tokens_high"])) == (low, high)
 
 
 @pytest.mark.parametrize(
