@@ -15,7 +15,8 @@ if what is near the cut tells how many ids it has (`cut_piece`). Knows the metho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import codecs
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypedDict, get_args
@@ -24,9 +25,11 @@ import regex
 
 from impls.core.arguments import check_text, token_limit
 from impls.core.errors import UnknownSymbol
+from impls.core.text.sentencepiece_rules import SPACE_MARK
+from impls.core.text.text import repair_surrogates
 from impls.operations.certain_cuts import cuts_around_added, encode_further
 from impls.operations.coder import Coder
-from impls.operations.cut_piece import WrittenText, written_text
+from impls.operations.cut_piece import LEAST, KnownIds, characters_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,8 +51,9 @@ class Cut(TypedDict, total=False):
 _WORD_BOUNDARY = regex.compile(r"(?w)\b")
 """Unicode's default word boundaries (Unicode Standard Annex 29)."""
 _LETTERS = r"\p{WB=ALetter}\p{WB=Hebrew_Letter}\p{WB=Numeric}"
-_RUN = regex.compile(rf"[{_LETTERS}][{_LETTERS}\p{{WB=Extend}}\p{{WB=Format}}]*|\p{{WB=Extend}}+| +")
-"""Characters without a word boundary between them, of which long runs are skipped."""
+_RUN = rf"(?:[{_LETTERS}][{_LETTERS}\p{{WB=Extend}}\p{{WB=Format}}]*|\p{{WB=Extend}}+| +)"
+_RUN_BEFORE, _RUN_AFTER = regex.compile(f"(?r){_RUN}"), regex.compile(_RUN)
+"""Characters without a word boundary between them, before a place and after it."""
 _PLAIN = regex.compile(r"[\p{Lu}\p{Ll}\p{Lo}\p{N}\p{Z}\p{Cc}]")
 """Characters that the rules do not skip: two of them after (before) a place decide whether it is a boundary."""
 
@@ -61,10 +65,6 @@ _SHARE_SEARCHED = 16
 """The last (first) 16th of a part is searched for a certain place: in Python, while the ids may come from a kernel."""
 _FEW_IDS = 64
 """Ids of which the text beyond a cut is decoded first, to tell word boundaries."""
-_LEAST_FOR_ARRAY = 1000
-"""Characters of texts that are encoded to an array. Parts that have as many are not decoded, nor encoded again if that
-is not necessary; shorter ones are, which takes less time than telling how many ids they have by what is near the cut.
-"""
 _LONGEST = 4
 """Bytes of the longest character; no more tokens than that are in one."""
 
@@ -79,22 +79,13 @@ def _sizes(text: str, n_tokens: int) -> Iterator[int]:
 
 def _boundaries(text: str, place: int, step: int) -> Iterator[int]:
     """Yield the word boundaries of `text` from `place` down to 1 (`step` -1), or up to its last character (1)."""
-    size = 1
-    while place > 0 if step < 0 else place < len(text):
+    if text.isascii() and text.isalnum() and 0 < place < len(text):
+        return
+    while 0 < place < len(text) or (step < 0 and place == len(text) > 0):
         if _WORD_BOUNDARY.match(text, place):
             yield place
-            size = 1
-        while size > 1 and not _is_run(text[max(0, place - size) : place] if step < 0 else text[place : place + size]):
-            size //= 2
-        place += step * size
-        size *= 2
-
-
-def _is_run(text: str) -> bool:
-    """Return whether there is certainly no word boundary within `text`."""
-    if text.isascii():
-        return text.encode().isalnum() or text == " " * len(text)
-    return _RUN.fullmatch(text) is not None
+        run = _RUN_BEFORE.match(text, 0, place) if step < 0 else _RUN_AFTER.match(text, place)
+        place += step * (1 if run is None else len(run[0]))
 
 
 def count(tokenizer: Coder, text: str, at_most: int | None = None) -> int:
@@ -128,33 +119,32 @@ def truncate(tokenizer: Coder, text: str, n_tokens: int, *, side: Side = "right"
     for name, given, known in (("side", side, _SIDES), ("whole", whole, _WHOLES)):
         if given not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}, not {given!r}")
-    part = ids_of_beginning(tokenizer, text, n_tokens) if side == "right" else ids_of_end(tokenizer, text, n_tokens)
-    is_long, begins = part is None and len(text) >= _LEAST_FOR_ARRAY, side == "right"
-    encode = tokenizer.encode_array if is_long else tokenizer.encode
+    begins = side == "right"
+    part = ids_of_beginning(tokenizer, text, n_tokens) if begins else ids_of_end(tokenizer, text, n_tokens)
+    encode = tokenizer.encode_array if len(text) >= LEAST else tokenizer.encode
     ids: Ids = encode(text, disallowed_special=()) if part is None else part
     if len(ids) <= n_tokens or n_tokens == 0:
         return text if len(ids) <= n_tokens else ""
-    written = written_text(tokenizer, text, ids, begins=begins) if is_long else None
-    texts: _Decoded | WrittenText = _Decoded(tokenizer, ids, begins=begins)
-    count_kept: Callable[[str], int] = tokenizer.count
-    if written is not None:
-        texts = texts if written.decoded is None else written
-        count_kept = _Counter(tokenizer, written, begins=begins)
+    is_long = len(text) >= LEAST and tokenizer.kind in ("pure", "compiled", "production")
+    texts = _Decoded(tokenizer, ids, text if is_long and part is None else None, begins=begins)
+    index = n_tokens if begins else len(ids) - n_tokens
+    longest = texts.cut(index)
     tried = _some if tokenizer.model.round_trip == "lossy" else iter
     if whole == "token":
-        cuts = (texts.cut(n if begins else len(ids) - n) for n in tried(range(n_tokens, 0, -1)))
-        shorter = (kept for kept, is_whole in cuts if is_whole)
+        cuts = (n if begins else len(ids) - n for n in tried(range(n_tokens, 0, -1)))
+        shorter = (longest if cut == index else texts.cut(cut) for cut in cuts if not texts.n_of_character(cut))
     else:
-        index = n_tokens if begins else len(ids) - n_tokens
-        longest = texts.cut(index)[0]
         sizes: Iterable[int] = range(len(longest), 0, -1)
         if whole == "word":
             beyond = _beyond(texts, index, len(ids) - index if begins else index)
             if begins and part is not None and not _decides(beyond):
                 ids = tokenizer.encode_array(text, disallowed_special=())
-                beyond = _beyond(_Decoded(tokenizer, ids, begins=begins), index, len(ids) - index)
+                beyond = _beyond(_Decoded(tokenizer, ids, None, begins=begins), index, len(ids) - index)
             sizes = _up_to_words(longest, beyond, begins=begins)
         shorter = (longest[:n] if begins else longest[len(longest) - n :] for n in tried(sizes))
+    count_kept = tokenizer.count
+    if is_long and len(longest) >= LEAST:
+        count_kept = KnownIds(tokenizer, text, ids, index, longest, begins=begins).count
     return next((kept for kept in shorter if count_kept(kept) <= n_tokens), "")
 
 
@@ -169,28 +159,6 @@ def _some(sizes: Iterable[int]) -> Iterator[int]:
         if number < 8 or 4 * size <= 3 * last:
             last = size
             yield size
-
-
-class _Counter:
-    """Counts the ids of beginnings (ends) of a text, from those that are known of it and of a longer such part."""
-
-    def __init__(self, tokenizer: Coder, written: WrittenText, *, begins: bool) -> None:
-        self._tokenizer, self._known, self._begins = tokenizer, [written], begins
-        self._encoded: tuple[str, Ids] | None = None
-
-    def __call__(self, kept: str) -> int:
-        if len(kept) < _LEAST_FOR_ARRAY:
-            return self._tokenizer.count(kept)
-        if self._encoded is not None:  # a shorter part may have tokens in common with this one and not with the text
-            known = written_text(self._tokenizer, *self._encoded, begins=self._begins)
-            self._known[1:], self._encoded = [] if known is None else [known], None
-        for written in self._known:
-            if (n_ids := written.count(kept)) is not None:
-                return n_ids
-        if (n_ids := self._known[0].count_repeated(kept)) is not None:
-            return n_ids
-        self._encoded = kept, self._tokenizer.encode_array(kept, disallowed_special=())
-        return len(self._encoded[1])
 
 
 # --- parts of a long text ------------------------------------------------------------------------------------
@@ -226,25 +194,54 @@ def ids_of_end(tokenizer: Coder, text: str, n_tokens: int) -> list[int] | None:
 
 
 class _Decoded:
-    """The texts of the first (last) ids of a text, decoded: what `WrittenText` is to other texts."""
+    """The texts of the first (last) ids of a text, decoded, or cut out of `text` if that is the same."""
 
-    def __init__(self, tokenizer: Coder, ids: Ids, *, begins: bool) -> None:
+    def __init__(self, tokenizer: Coder, ids: Ids, text: str | None, *, begins: bool) -> None:
         self._decode, self._ids, self._begins = tokenizer.decode_bytes, ids, begins
+        self._text = text if text is not None and _is_spelled(tokenizer, text, ids) else None
+        self._model = tokenizer.model
 
-    def cut(self, index: int) -> tuple[str, bool]:
-        """Return the text of the ids before (from) an index, and whether it ends (begins) with a character."""
+    def cut(self, index: int) -> str:
+        """Return the text of the ids before (from) an index, without parts of characters at its ends."""
+        if self._text is not None:
+            rules, (sizes, are_within, _) = self._model.sentencepiece, self._model.derived(characters_of)
+            place = int(sizes[self._ids[:index]].sum()) - (rules is not None and rules.hides_prefix)
+            if self._begins:
+                return self._text[: place - bool(are_within[self._ids[index]])]
+            is_hidden = rules is not None and rules.hides_prefix and not are_within[self._ids[index]]
+            return self._text[place + (is_hidden and self._text.startswith(" ", place)) :]
         data = self._decode(self._ids[:index] if self._begins else self._ids[index:])
-        return _whole_characters(data), not (_n_incomplete(data) if self._begins else _n_inner(data))
+        return data[_n_inner(data) :].decode("utf-8", "ignore")
+
+    def n_of_character(self, index: int) -> int:
+        """Return how many bytes that `cut` leaves out are of a character that the index is within."""
+        if self._begins:
+            data = self._decode(self._ids[max(0, index - _LONGEST) : index])
+            return len(data) - codecs.utf_8_decode(data, "ignore", False)[1]
+        return _n_inner(self._decode(self._ids[index : index + _LONGEST]))
 
     def beyond(self, index: int, n_ids: int) -> str:
         """Return the text beyond `cut(index)`, of that many ids or more."""
-        near = max(0, index - _LONGEST)
+        n, near = self.n_of_character(index), max(0, index - _LONGEST)
         if self._begins:
             before, after = self._decode(self._ids[near:index]), self._decode(self._ids[near : index + n_ids])
-            return after[len(before) - _n_incomplete(before) :].decode("utf-8", "replace")
+            return after[len(before) - n :].decode("utf-8", "replace")
         after = self._decode(self._ids[index : index + _LONGEST])
         before = self._decode(self._ids[max(0, index - n_ids) : index + _LONGEST])
-        return before[: len(before) - len(after) + _n_inner(after)].decode("utf-8", "replace")
+        return before[: len(before) - len(after) + n].decode("utf-8", "replace")
+
+
+def _is_spelled(tokenizer: Coder, text: str, ids: Ids) -> bool:
+    """Return whether each character of `text` is in a token, after a space that decoding hides if the model has one."""
+    model, rules = tokenizer.model, tokenizer.model.sentencepiece
+    if model.decoder is not None:
+        return False
+    written, is_marked = model.normalize(text), rules is not None and rules.escape_spaces
+    expected = SPACE_MARK * (rules is not None and rules.hides_prefix) + text.replace(" ", SPACE_MARK)
+    if written != (expected if is_marked else text) or (is_marked and SPACE_MARK in text):
+        return False
+    sizes = model.derived(characters_of)[0]
+    return repair_surrogates(text) is text and int(sizes[ids].sum()) == len(written)
 
 
 def _up_to_words(kept: str, beyond: str, *, begins: bool) -> Iterator[int]:
@@ -255,7 +252,7 @@ def _up_to_words(kept: str, beyond: str, *, begins: bool) -> Iterator[int]:
     return (n_characters - place for place in _boundaries(beyond + kept, len(beyond), 1))
 
 
-def _beyond(texts: _Decoded | WrittenText, index: int, n_beyond: int) -> str:
+def _beyond(texts: _Decoded, index: int, n_beyond: int) -> str:
     """Return as much of the text next to what is kept as word boundaries depend on."""
     n_ids = _FEW_IDS
     while not _decides(beyond := texts.beyond(index, n_ids)) and n_ids < n_beyond:
@@ -268,17 +265,6 @@ def _decides(text: str) -> bool:
     return len(list(islice(_PLAIN.finditer(text), 2))) == 2
 
 
-def _whole_characters(data: bytes) -> str:
-    """Return the text of bytes without parts of characters at their ends."""
-    return data[_n_inner(data) :].decode("utf-8", "ignore")
-
-
 def _n_inner(data: bytes) -> int:
     """Return how many bytes of a character that begins earlier are at the beginning of `data`."""
     return next((n for n, byte in enumerate(data) if byte & 0xC0 != 0x80), len(data))
-
-
-def _n_incomplete(data: bytes) -> int:
-    """Return how many bytes of a character that ends later are at the end of `data`."""
-    n = next((n for n in range(1, min(_LONGEST, len(data)) + 1) if data[-n] & 0xC0 != 0x80), 0)
-    return n if n and data[-n:].decode("utf-8", "ignore") == "" else 0

@@ -17,8 +17,6 @@ from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 from impls.core.pattern.tables import SplitTables
 
 _MOST_CHARACTERS = 1 << 16
-_ALIKE = 1 << 10
-"""Characters at the end of a text that are compared first."""
 
 States = frozenset[int]
 _NO_STATES: States = frozenset()
@@ -38,9 +36,9 @@ class Runs:
         At most `most` characters are read at first, then all. The place is 0 only if the text begins a piece. None if
         it is unknown, or more text always ends a piece.
         """
-        return self.last_from(text, max(0, len(text) - most)) or self.last_from(text, 0)
+        return self._last_from(text, max(0, len(text) - most)) or self._last_from(text, 0)
 
-    def last_from(self, text: str, first: int) -> tuple[int, State] | None:
+    def _last_from(self, text: str, first: int) -> tuple[int, State] | None:
         """Return what `last_of` does, reading from character `first` on."""
         while True:
             lasts = [last for stage in self._stages if (last := stage.last_from(text, first)) is not None]
@@ -59,14 +57,6 @@ class Runs:
     def matches_before(self, state: State, character: str) -> bool:
         """Return whether, in a text that continues with a character, the last piece reaches at least up to it."""
         return all(stage.matches_before(states, character) for stage, states in zip(self._stages, state, strict=True))
-
-    def is_certain(self, state: State) -> bool:
-        """Return whether each automaton is in a single state."""
-        return all(len(states) == 1 for states in state)
-
-    def n_alike(self, text: str) -> int:
-        """Return how many characters at the end of a text are alike for every stage."""
-        return min(stage.n_alike(text) for stage in self._stages)
 
 
 class _StageRuns:
@@ -123,21 +113,9 @@ class _StageRuns:
         return states if may_end else _NO_STATES
 
     def matches_before(self, states: States, character: str) -> bool:
-        """Return whether, in a text that continues with a character, the last piece reaches at least up to it."""
+        """Return whether the last piece reaches at least up to a character that follows."""
         of = self._class(character)
         return all(self._rows[state][of] & (MATCH_BEFORE | CUT) for state in states)
-
-    def n_alike(self, text: str) -> int:
-        """Return how many characters at the end of a text are of one class."""
-        if self._stage is None:
-            return len(text)
-        size = _ALIKE
-        while True:
-            classes = self._stage.classes_of(text[-size:])
-            others = np.flatnonzero(classes != classes[-1])
-            if len(others) or size >= len(text):
-                return len(classes) - 1 - int(others[-1]) if len(others) else len(text)
-            size *= 8
 
     def _class(self, character: str) -> int:
         of = self._class_of.get(character)
