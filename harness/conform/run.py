@@ -35,6 +35,8 @@ SECONDS = 1800.0
 """The time for all checks. Counts, not seconds, decide what is asked; a check that its share cuts is incomplete."""
 _SHARES = 4
 """A check may take so many times an equal share of what is left, since most take less."""
+_RESERVED_SECONDS = 5.0
+"""So much of it remains for each later check, an equal share where that is less."""
 
 
 def run(
@@ -78,8 +80,9 @@ def run_checks(
             verdict = CheckVerdict(check=check.name, question=check.question, status="not asked")
             verdict.reason = client.given_up
             if not client.given_up:
-                left = max(0.0, began + seconds - time.perf_counter())
-                _run(check, case, left * min(1.0, _SHARES / (len(checks) - n_before)), verdict)
+                left, n_left = max(0.0, began + seconds - time.perf_counter()), len(checks) - n_before
+                most = min(left * _SHARES / n_left, left - _RESERVED_SECONDS * (n_left - 1))
+                _run(check, case, max(left / n_left, most), verdict)
             verdict.reason = readable(verdict.reason)
             verdicts.append(verdict)
             done(verdict)

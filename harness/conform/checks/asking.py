@@ -49,10 +49,11 @@ def ask_all(
     n_refused, n_in_part, too_long = 0, 0, inf
     try:
         for number, group in enumerate(client.groups(texts, reference)):
-            longest = max(map(len, group))
-            if longest > reference.longest or _takes_long(longest, times):
-                too_long = min(too_long, *map(len, group))
+            most = min(reference.longest, _longest_quick(times))
+            too_long = min([too_long, *(len(text) for text in group if len(text) > most)])
+            if not (group := [text for text in group if len(text) <= most]):
                 continue
+            longest = max(map(len, group))
             every = max(1, min(_FEWEST, int(_FAST / (client.characters_per_second or _FAST))))
             asked = [call for call in offered if call in ("encode", "decode") or number % every == 0]
             n_in_part += len(group) * (len(asked) < len(offered))
@@ -63,7 +64,7 @@ def ask_all(
                 n_refused += refused
                 case.n_inputs += len(some) - refused
                 wrong += _wrong(some, got, expected, judged)
-            if longest >= 1.5 * (times[-1][0] if times else SHORT):
+            if longest >= SHORT:
                 n_encoded = len(group) * len({"encode", *asked} - {*OF_IDS})
                 times.append((longest, max((client.busy_seconds - began) / n_encoded, 1e-6)))
             if len(wrong) >= _ENOUGH:
@@ -82,13 +83,14 @@ def ask_all(
         case.remarks.append(f"{n_refused:,} texts that the reference refuses are not judged")
 
 
-def _takes_long(n_characters: int, times: Sequence[tuple[int, float]]) -> bool:
-    """Return whether a text would take long, if time grows with its length as it did between the last two lengths."""
-    if len(times) < 2:
-        return False
-    (short, fast), (long, slow) = times[-2:]
+def _longest_quick(times: Sequence[tuple[int, float]]) -> float:
+    """Return the characters of a text that takes no longer than the most, if time grows with length as it did."""
+    long, slow = times[-1] if times else (0, 0.0)
+    short, fast = next((before for before in times[::-1] if 1.5 * before[0] <= long), (0, 0.0))
+    if not short:
+        return inf
     power = min(2.0, max(1.0, log(slow / fast) / log(long / short)))
-    return power * log(n_characters / long) > log(_MOST_SECONDS / slow)
+    return float(long * (_MOST_SECONDS / slow) ** (1 / power))
 
 
 def _wrong(texts: list[str], got: Digests, expected: Digests, judged: Collection[str]) -> Iterator[Wrong]:
