@@ -11,8 +11,10 @@ expand to too many characters, and has a time limit for each text.
 from __future__ import annotations
 
 import time
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TypeVar
 
 import regex
@@ -24,74 +26,9 @@ from impls.core.text.unicode_16 import as_unicode_16, stand_ins
 
 T = TypeVar("T")
 
-_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-_GPT2_014 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
-_CL100K = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
-    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-_CL100K_014 = (
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
-    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
-)
-_CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-_O200K = "|".join(
-    [
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" + _CONTRACTIONS,
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*" + _CONTRACTIONS,
-        r"\p{N}{1,3}",
-        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
-        r"\s*[\r\n]+",
-        r"\s+(?!\S)",
-        r"\s+",
-    ]
-)
-_QWEN = _CL100K.replace(r"\p{N}{1,3}", r"\p{N}")
-_QWEN3_6 = _QWEN.replace(r"\p{L}+", r"[\p{L}\p{M}]+").replace(r"[^\s\p{L}\p{N}]", r"[^\s\p{L}\p{M}\p{N}]")
-_TEKKEN = _O200K.replace(_CONTRACTIONS, "").replace(r"\p{N}{1,3}", r"\p{N}")
-# As in its file: line ends are literal.
-_DEEPSEEK_WORDS = (
-    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
-    "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+"
-    r"|\s+(?!\S)|\s+"
-)
-_DEEPSEEK = (
-    r"\p{N}{1,3}|\P{N}+",
-    "[一-龥\u3040-ゟ゠-ヿ]+|[^一-龥\u3040-ゟ゠-ヿ]+",
-    _DEEPSEEK_WORDS + rf"|(?:(?!{_DEEPSEEK_WORDS})[\s\S])+",
-)
-_TURKISH_S1 = r"\p{L}+(?:'\p{L}+)?| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+"
-# A word or number keeps any number of suffixes after either apostrophe; combining marks belong to their letter; one
-# leading space joins both words and numbers.
-_TURKISH = (
-    r" ?\p{L}[\p{L}\p{M}]*(?:['’][\p{L}\p{M}]+)*| ?\p{N}+(?:['’][\p{L}\p{M}]+)*"
-    r"| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-)
-
-NAMED: dict[str, tuple[str, ...]] = {
-    "gpt2": (_GPT2,),
-    "gpt2-0.14": (_GPT2_014,),
-    "cl100k": (_CL100K,),
-    "cl100k-0.14": (_CL100K_014,),
-    "o200k": (_O200K,),
-    "llama3": (_CL100K,),
-    "qwen": (_QWEN,),
-    "qwen3.6": (_QWEN3_6,),
-    "tekken": (_TEKKEN,),
-    "deepseek": _DEEPSEEK,
-    "turkish-s1": (_TURKISH_S1,),
-    "turkish": (_TURKISH,),
-    "superword": (r"\p{N}{1,3}|\P{N}+",),
-    "none": (),
-}
-"""Name -> split stages. `gpt2` is also used by r50k and p50k; `none` does not split. `deepseek` has three stages:
-digits in threes, ideographs and kana, then the rest. `superword` is for the second stage of SuperBPE (see
-`impls.registry.learn`): it cuts around digits in threes, as `cl100k`, `o200k` and `llama3` do, and nowhere else.
-
-The 0.14 forms are what tiktoken 0.14 ships, with possessive quantifiers. `gpt2-0.14` cuts as `gpt2` does.
-`cl100k-0.14` differs from `cl100k` at the end of a text: closing white space that holds a line end, then a blank, is
-one piece and not two. The ids of cl100k_base stay the same, since none of its tokens ends in line end and blank.
-"""
+_STAGES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+NAMED: dict[str, tuple[str, ...]] = {name: tuple(map("|".join, stages)) for name, stages in _STAGES.items()}
+"""Name -> split stages; what each is for stands in `patterns.toml`."""
 
 IN_TIKTOKEN = {NAMED["gpt2"]: NAMED["gpt2-0.14"], NAMED["cl100k"]: NAMED["cl100k-0.14"]}
 """Split stages -> the faster form that tiktoken 0.14 ships with the vocabularies made for them."""
