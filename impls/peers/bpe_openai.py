@@ -27,8 +27,8 @@ class BpeOpenai(Peer):
             except (ValueError, self.library.TokenLimitError) as error:
                 raise Unsupported(self.name, f"it refuses long texts: {error}") from None
 
-        return Calls(
+        return self._calls_of(
+            tokenizer,
             encode=partial(shorter, tokenizer.encode_ordinary),
             batch=on_several(lambda texts, n: shorter(tokenizer.encode_ordinary_batch, texts, num_threads=n)),
-            encode_bytes=tokenizer._encode_bytes,
         )

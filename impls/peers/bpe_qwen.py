@@ -30,9 +30,8 @@ class BpeQwen(Peer):
             folder = Path(path).parent
             folder.joinpath("vocab.json").write_text(json.dumps(parts["vocab"]))
             tokenizer = self.library.QwenTokenizer(str(folder))
-        return Calls(
-            encode=tokenizer.encode,
+        return self._calls_of(
+            tokenizer,
             array=lambda text: np.frombuffer(tokenizer.encode_bytes(text), np.uint32),
             batch=on_several(tokenizer.encode_batch_parallel),
-            count=tokenizer.count_tokens,
         )

@@ -26,7 +26,7 @@ class Ffbpe(Peer):
         tokenizer = self.library.BpeEncoder(
             "byte", merges=merges, vocab=dict(model.id_by_token), pat_str=one_pattern_of(model)
         )
-        return Calls(encode=tokenizer.encode, array=tokenizer.encode_to_numpy, decode=tokenizer.decode)
+        return self._calls_of(tokenizer)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

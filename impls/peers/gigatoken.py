@@ -56,13 +56,12 @@ class Gigatoken(Peer):
             known = (1, rayon_threads())
             return tokenizer.encode_batch_list(texts, parallel=threads > 1) if threads in known else None
 
-        return Calls(
+        return self._calls_of(
+            tokenizer,
             # Lists only come in batches: one of a long text is no faster, and the first costs a tenth of a second more.
             encode=lambda text: tokenizer.encode(text).tolist(),
-            array=tokenizer.encode,
             batch=batch,
             encode_bytes=lambda data: tokenizer.encode(data).tolist(),
-            decode_bytes=tokenizer.decode,
         )
 
     @classmethod

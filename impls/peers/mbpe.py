@@ -32,7 +32,7 @@ class Mbpe(Peer):
         tokenizer = getattr(self.library, kind)()
         with file_of(rank_file(model), "model.tiktoken") as path:
             tokenizer.load_tiktoken(path)
-        return Calls(encode=tokenizer.encode_ordinary, decode_bytes=tokenizer.decode_bytes, skips_unknown=True)
+        return self._calls_of(tokenizer)
 
 
 # Importing Mojo has set these, with which no child of this process would start.

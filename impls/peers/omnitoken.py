@@ -16,4 +16,4 @@ class Omnitoken(Peer):
 
     def _load(self, model: Model) -> Calls:
         with file_of(tokenizer_json(self.name, model), "tokenizer.json") as path:
-            return Calls(encode=self.library.Tokenizer(path).encode)
+            return self._calls_of(self.library.Tokenizer(path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -35,6 +35,8 @@ class Peer(Adapter):
     reads_sentencepiece: ClassVar[bool] = False
     no_encoder: ClassVar[str] = ""
     built_in: ClassVar[Sequence[str]] = ()
+    calls: ClassVar[Mapping[str, str]] = {}
+    skips_unknown: ClassVar[bool] = False
     library: ClassVar[Any]
 
     def __init_subclass__(cls) -> None:
@@ -50,6 +52,11 @@ class Peer(Adapter):
 
     def _load(self, model: Model) -> Calls:
         raise Unsupported(self.name, f"{self.no_encoder}; it trains only")
+
+    def _calls_of(self, tokenizer: Any, **others: Any) -> Calls:
+        """Return the calls of the library's tokenizer: its methods that `PEERS` names, and `others`."""
+        methods = {call: getattr(tokenizer, method) for call, method in self.calls.items()}
+        return Calls(**methods, **others, skips_unknown=self.skips_unknown)
 
     def _decoded(self, decode: Callable[[list[int]], T], ids: list[int]) -> T | None:
         """Return None for a model whose texts the library normalises: it decodes them by rules of its own."""

@@ -22,11 +22,8 @@ class Quicktok(Peer):
         if name == "qwen" and model.normalization != "nfc":
             raise Unsupported(self.name, "it normalises by NFC with Qwen's vocabulary, and this model does not")
         tokenizer = self.library.Tokenizer("qwen3" if name == "qwen" else name)
-        return Calls(
-            encode=tokenizer.encode_ordinary,
+        return self._calls_of(
+            tokenizer,
             array=lambda text: tokenizer.encode_batch([text], 1)[0],  # arrays come only in batches
             batch=on_several(lambda texts, threads: as_lists(*tokenizer.encode_batch(texts, threads))),
-            count=tokenizer.count,
-            decode_bytes=tokenizer.decode_bytes,
-            skips_unknown=True,
         )

@@ -16,9 +16,4 @@ class Riptoken(Peer):
 
     def _load(self, model: Model) -> Calls:
         tokenizer = self.library.CoreBPE(ranks_for(self.name, model), {}, one_pattern_of(model))
-        return Calls(
-            encode=tokenizer.encode_ordinary,
-            batch=on_pool(tokenizer.encode_ordinary_batch),
-            decode_bytes=tokenizer.decode_bytes,
-            skips_unknown=True,
-        )
+        return self._calls_of(tokenizer, batch=on_pool(tokenizer.encode_ordinary_batch))

@@ -11,8 +11,6 @@ from impls.core.model import Model
 from impls.peers.conversion import require_public
 from impls.peers.peer import Calls, Lists, Peer
 
-_TEXTS_PER_TASK = 100
-_LEAST_TEXTS = 20
 _POOL: dict[str, str] = {}
 """The model the library's thread pool uses in this process."""
 
@@ -27,9 +25,7 @@ class RsBpe(Peer):
         def batch(texts: list[str], threads: int) -> Lists | None:
             if threads == 1 or _POOL.setdefault("model", name) != name:
                 return None
-            sizes = {"min_batch_size": _LEAST_TEXTS, "chunk_size": _TEXTS_PER_TASK}  # those of its documentation
+            sizes = {"min_batch_size": 20, "chunk_size": 100}  # texts; those of its documentation
             return tokenizer.encode_batch_parallel(texts, openai.ParallelOptions(**sizes, max_threads=threads))[0]
 
-        return Calls(
-            encode=tokenizer.encode, batch=batch, count=tokenizer.count, decode=tokenizer.decode, skips_unknown=True
-        )
+        return self._calls_of(tokenizer, batch=batch)

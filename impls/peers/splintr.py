@@ -31,9 +31,9 @@ class Splintr(Peer):
             # It would put SentencePiece's mark before an empty text.
             return tokenizer.encode_batch(texts) if all(texts) or not self.normalizes else None
 
-        return Calls(
+        return self._calls_of(
+            tokenizer,
             encode=lambda text: tokenizer.encode_ordinary(text) if text != "" else [],
             array=lambda text: np.frombuffer(tokenizer.encode_flat(text) if text != "" else b"", np.uint32),
             batch=on_pool(batch, least=1),
-            decode_bytes=tokenizer.decode_bytes,
         )

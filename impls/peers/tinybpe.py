@@ -19,4 +19,4 @@ class Tinybpe(Peer):
         merges, id_of_byte = merges_after_bytes(self.name, model)
         with warnings.catch_warnings(action="ignore"):  # it warns that there are no special tokens
             tokenizer = self.library.Tokenizer(merges, bytes_maps=id_of_byte, pat_str=one_pattern_of(model))
-        return Calls(encode=tokenizer.encode_ordinary)
+        return self._calls_of(tokenizer)

@@ -27,10 +27,8 @@ class Tokie(Peer):
             raise Unsupported(self.name, f"it numbers tokens without a gap, and this model has none with the id {gap}")
         with file_of(tokenizer_json(self.name, model), "tokenizer.json") as path:
             tokenizer = self.library.Tokenizer.from_json(path)
-        return Calls(
+        return self._calls_of(
+            tokenizer,
             encode=lambda text: tokenizer.encode(text, False).ids,
             batch=on_pool(lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts, False)]),
-            count=tokenizer.count_tokens,
-            encode_bytes=tokenizer.encode_bytes,
-            decode_bytes=tokenizer.decode_bytes,
         )

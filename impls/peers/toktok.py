@@ -18,11 +18,8 @@ class Toktok(Peer):
 
     def _load(self, model: Model) -> Calls:
         tokenizer = self.library._encoding(require_public(self.name, model, self.built_in))
-        return Calls(
-            encode=tokenizer.encode_ordinary,
+        return self._calls_of(
+            tokenizer,
             array=lambda text: np.frombuffer(tokenizer.encode_to_buffer(text, disallowed_special=()), np.uint32),
             batch=on_several(lambda texts, threads: as_lists(*tokenizer.encode_batch_to_numpy(texts, threads))),
-            count=tokenizer.count,
-            decode_bytes=tokenizer.decode_bytes,
-            skips_unknown=True,
         )

@@ -18,10 +18,4 @@ class Tuetoken(Peer):
     def _load(self, model: Model) -> Calls:
         with file_of(any_json(self.name, model), "tokenizer.json") as path:
             tokenizer = self.library.Tokenizer(path)
-
-        return Calls(
-            encode=tokenizer.encode_ordinary,
-            array=lambda text: np.frombuffer(tokenizer.encode_to_bytes(text), np.uint32),
-            batch=tokenizer.encode_ordinary_batch,
-            count=tokenizer.count_tokens,
-        )
+        return self._calls_of(tokenizer, array=lambda text: np.frombuffer(tokenizer.encode_to_bytes(text), np.uint32))
