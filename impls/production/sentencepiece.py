@@ -188,13 +188,10 @@ def _train(words: list[str], vocab_size: int) -> list[str]:
         split_by_unicode_script=False,
         split_by_number=False,
         character_coverage=1.0,
-        byte_fallback=False,
         max_sentence_length=_LONGEST_LINE,
         max_sentencepiece_length=_LONGEST_PIECE,
-        unk_id=0,
         bos_id=-1,
         eos_id=-1,
-        pad_id=-1,
         num_threads=1,
         minloglevel=2,
     )

@@ -24,7 +24,7 @@ from impls.core.text.patterns import IN_TIKTOKEN, NAMED, WHOLE_TEXT
 from impls.core.text.stages import DROPS_MATCHES, DROPS_REST
 from impls.core.training import corpus_pieces
 from impls.interface import TrainingSpec
-from impls.production.adapter import Adapter, Calls, Lists, on_several
+from impls.production.adapter import Adapter, Calls, on_several
 from impls.production.libraries import check_stages, ranks_for
 from impls.production.training import base_and_budget, merges_of, model_of_merges
 
@@ -42,14 +42,11 @@ class Tiktoken(Adapter):
 
     def _load(self, model: Model) -> Calls:
         encoding = _encoding(model)
-
-        def batch(texts: list[str], threads: int) -> Lists:
-            return self._guarded(partial(encoding.encode_ordinary_batch, num_threads=threads))(texts)
-
+        encode_batch = encoding.encode_ordinary_batch
         return Calls(
             encode=self._guarded(encoding.encode_ordinary),
             array=self._guarded(lambda text: encoding.encode_to_numpy(text, disallowed_special=())),
-            batch=on_several(batch),
+            batch=on_several(lambda texts, n: self._guarded(partial(encode_batch, num_threads=n))(texts)),
             encode_bytes=self._guarded(encoding._encode_bytes),
             decode_bytes=encoding.decode_bytes,
         )

@@ -159,17 +159,14 @@ def _found_late(model: Model) -> bool:
     return any("normalized" in flags for flags in model.whole_token_flags.values())
 
 
-def _document(model: Model) -> str:
-    try:
-        return write_compact(model).decode()
-    except Unsupported:  # perhaps because of a special token, which encoding does not need
-        return write_compact(model.with_(special_tokens={})).decode()
-
-
 def _tokenizer(model: Model) -> tokenizers.Tokenizer:
     check_stages(HuggingFace.name, model.pattern)
     # All as special tokens, since recognising those can be switched off, but not added ones.
     model = model.with_(special_tokens=model.whole_token_ids, added_tokens={})
-    tokenizer = tokenizers.Tokenizer.from_str(_document(model))
+    try:
+        content = write_compact(model)
+    except Unsupported:  # perhaps because of a special token, which encoding does not need
+        content = write_compact(model.with_(special_tokens={}))
+    tokenizer = tokenizers.Tokenizer.from_buffer(content)
     tokenizer.encode_special_tokens = True
     return tokenizer
