@@ -15,14 +15,13 @@ The arguments, results and types of exceptions are tiktoken's, except where its 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Unpack
 
 import regex
 
 from impls import registry
-from impls.core.arguments import check_text, wrong_type
+from impls.core.arguments import Special, check_text, wrong_type
 from impls.core.errors import BPEError, InvalidModel, InvalidPattern, Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED, WHOLE_TEXT
@@ -31,15 +30,12 @@ from impls.core.text.text import repair_surrogates, special_matcher
 from impls.drop_in.tiktoken import arguments, unstable
 from impls.drop_in.tiktoken.decoding import DecodingEncoding
 from impls.formats.files import token_table
+from impls.operations.batches import as_array
 from impls.operations.pieces import last_piece_start
 
 if TYPE_CHECKING:
     import numpy as np
 
-Allowed = Literal["all"] | AbstractSet[str]
-Disallowed = Literal["all"] | Collection[str]
-
-_NONE: frozenset[str] = frozenset()
 _GROUP = regex.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|\((?:\?P?<\w+>|(?!\?))", regex.DOTALL)
 """An escape, a set, or the beginning of a capturing group."""
 _KNOWN_TO_COVER = {stages[0] for stages in NAMED.values() if len(stages) == 1}
@@ -123,71 +119,54 @@ class Encoding(DecodingEncoding):
 
     # --- encoding ------------------------------------------------------------------------------------------
 
-    def encode(
-        self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
-    ) -> list[int]:
-        """Return the ids of `text`. Special tokens in `allowed_special` (a set, or "all") become their id.
+    def encode(self, text: str, **special: Unpack[Special]) -> list[int]:
+        """Return the ids of `text`. Special tokens in `allowed_special` (a set, none by default, or "all") become their
+        id.
 
         Raise `SpecialToken`, a ValueError, if the text contains one of `disallowed_special`: a collection of any texts,
-        or "all" special tokens that are not allowed. All others are ordinary text.
+        or, by default, "all" special tokens that are not allowed. All others are ordinary text.
         """
-        if allowed_special is _NONE and disallowed_special == "all" and not self._has_others:
+        if not special and not self._has_others:
             return self.tokenizer.encode(text)
-        return self._encode_allowing(text, self._checked(text, allowed_special, disallowed_special))
+        return self._encode_allowing(text, self._checked(text, **special))
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Return the ids of `text`; special tokens are ordinary text."""
         return self.tokenizer.encode_ordinary(text)
 
-    def encode_to_numpy(
-        self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
-    ) -> np.ndarray:
+    def encode_to_numpy(self, text: str, **special: Unpack[Special]) -> np.ndarray:
         """Return the ids of `encode` as a uint32 array of shape (n_tokens,); raise UnicodeEncodeError."""
-        allowed = self._checked(text, allowed_special, disallowed_special, repaired=False)
+        allowed = self._checked(text, **special, repaired=False)
         if self._has_others:
-            import numpy as np
-
-            return np.array(self._encode_allowing(text, allowed), np.uint32)
+            return as_array(self._encode_allowing(text, allowed))
         return self.tokenizer.encode_array(text, allowed_special=allowed, disallowed_special=())
 
-    def encode_batch(
-        self,
-        text: list[str],
-        *,
-        num_threads: int = 8,
-        allowed_special: Allowed = _NONE,
-        disallowed_special: Disallowed = "all",
-    ) -> list[list[int]]:
+    def encode_batch(self, text: list[str], *, num_threads: int = 8, **special: Unpack[Special]) -> list[list[int]]:
         """Return the ids of each text, encoded on `num_threads` threads; see `encode`."""
-        allowed, disallowed = self._special_sets(allowed_special, disallowed_special)
+        allowed, disallowed = self._special_sets(**special)
         disallowed = frozenset(disallowed)
+        sets: Special = {"allowed_special": allowed, "disallowed_special": disallowed}
         threads = arguments.threads_of(num_threads)
         texts = list(text)
         if not self._has_others and disallowed <= self._special_tokens.keys():
             try:
-                return self.tokenizer.encode_batch(
-                    texts,
-                    threads,
-                    allowed_special=arguments.checked_allowed(allowed),
-                    disallowed_special=disallowed,
-                )
+                arguments.checked_allowed(allowed)
+                return self.tokenizer.encode_batch(texts, threads, **sets)
             except (TypeError, ValueError):
                 pass  # the first text with an error raises its own
-        return [self.encode(each, allowed_special=allowed, disallowed_special=disallowed) for each in texts]
+        return [self.encode(each, **sets) for each in texts]
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Return the ids of each text, encoded on `num_threads` threads; special tokens are ordinary text."""
         threads = arguments.threads_of(num_threads)
         return self.tokenizer.encode_batch(list(text), threads, disallowed_special=())
 
-    def encode_with_unstable(
-        self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
-    ) -> tuple[list[int], list[list[int]]]:
+    def encode_with_unstable(self, text: str, **special: Unpack[Special]) -> tuple[list[int], list[list[int]]]:
         """Return the ids that stay whatever text follows, and the sequences that the rest may become, in order.
 
         `impls.drop_in.tiktoken.unstable` defines both. Raise UnicodeEncodeError for a surrogate.
         """
-        allowed = self._checked(text, allowed_special, disallowed_special, repaired=False)
+        allowed = self._checked(text, **special, repaired=False)
         end = max((end for _, end in self._special_spans(text, allowed)), default=0)
         ids = self.tokenizer.encode_ordinary(text[end:])
         start = last_piece_start(self.tokenizer.model, text[end:], ids)
@@ -205,20 +184,15 @@ class Encoding(DecodingEncoding):
             raise UnknownToken(f"{data!r} is not a token of {self.name}")
         return i
 
-    def _special_sets(self, allowed: Any, disallowed: Any) -> tuple[Any, Any]:
+    def _special_sets(self, allowed_special: Any = frozenset(), disallowed_special: Any = "all") -> tuple[Any, Any]:
         """Return both arguments with "all" replaced."""
-        if allowed == "all":
-            allowed = self.special_tokens_set
-        if disallowed == "all":
-            disallowed = self.special_tokens_set - allowed
-        return allowed, disallowed
+        allowed = self.special_tokens_set if allowed_special == "all" else allowed_special
+        return allowed, self.special_tokens_set - allowed if disallowed_special == "all" else disallowed_special
 
-    def _checked(
-        self, text: str, allowed: Allowed, disallowed: Disallowed, *, repaired: bool = True
-    ) -> Collection[str]:
+    def _checked(self, text: str, *, repaired: bool = True, **special: Unpack[Special]) -> Collection[str]:
         """Return the allowed special tokens; raise if the text contains a disallowed one, or, unless it is to be
         `repaired`, a surrogate."""
-        allowed, disallowed = self._special_sets(allowed, disallowed)
+        allowed, disallowed = self._special_sets(**special)
         arguments.check_disallowed(text, disallowed)
         if not repaired:
             arguments.check_utf8(text)

@@ -10,15 +10,6 @@ from impls.core.errors import InvalidFile, InvalidModel
 from impls.formats import gpt2_pair
 from impls.formats.tiktoken_ranks import read_tiktoken_ranks, write_tiktoken_ranks
 
-__all__ = [
-    "check_hash",
-    "data_gym_to_mergeable_bpe_ranks",
-    "dump_tiktoken_bpe",
-    "load_tiktoken_bpe",
-    "read_file",
-    "read_file_cached",
-]
-
 
 class InvalidRanks(InvalidFile, ValueError):
     """A file of ranks that cannot be read; tiktoken raises `ValueError`."""

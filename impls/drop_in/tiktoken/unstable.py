@@ -29,13 +29,6 @@ MAX_BYTES = 100_000_000
 class TooManyCompletions(BPEError, ValueError):
     """The unstable end of a text is so long, or may continue in so many ways, that not all of them are encoded."""
 
-    def __init__(self, n_unstable: int, n_ways: int, n_bytes: int) -> None:
-        self.n_unstable, self.n_ways, self.n_bytes = n_unstable, n_ways, n_bytes
-        super().__init__(
-            f"encode_with_unstable: the last {n_unstable:,} bytes of the text may change, in {n_ways:,} ways: "
-            f"{n_bytes:,} bytes to encode, where at most {MAX_BYTES:,} are; give a text whose last piece is shorter"
-        )
-
 
 def completions(tokenizer: Tokenizer, tokens: Sequence[bytes], unstable: bytes) -> set[tuple[int, ...]]:
     """Return the sequences of ids that may replace `unstable`; `tokens` are those of the model, sorted."""
@@ -49,7 +42,10 @@ def completions(tokenizer: Tokenizer, tokens: Sequence[bytes], unstable: bytes) 
         (start, token) for start in range(first, len(unstable)) for token in _beginning_with(unstable[start:], tokens)
     ]
     if (n_bytes := len(unstable) * len(ways)) > MAX_BYTES:
-        raise TooManyCompletions(len(unstable), len(ways), n_bytes)
+        raise TooManyCompletions(
+            f"encode_with_unstable: the last {len(unstable):,} bytes of the text may change, in {len(ways):,} ways: "
+            f"{n_bytes:,} bytes to encode, where at most {MAX_BYTES:,} are; give a text whose last piece is shorter"
+        )
     for start, token in ways:
         data = unstable[:start] + token
         try:
