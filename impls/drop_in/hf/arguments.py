@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 from impls.core.arguments import unsigned, wrong_type
 
 Texts = str | Sequence[str]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Direction = Literal["Right", "Left"]
+DIRECTIONS = ("right", "left")
 
 
 def flag(name: str, given: object) -> bool:
@@ -54,6 +59,11 @@ def one_of(name: str, given: object, known: Collection[str]) -> str:
     if (value := text(name, given)) not in known:
         raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
     return value
+
+
+def written(name: str) -> Any:
+    """Return a direction or a strategy as in tokenizer.json."""
+    return "".join(map(str.capitalize, name.split("_")))
 
 
 def ignore(unknown: Iterable[str]) -> None:

@@ -9,20 +9,20 @@ from operator import attrgetter
 from typing import Any
 
 from impls.drop_in.hf.arguments import flag
+from impls.drop_in.hf.encoding import Padding
 from impls.drop_in.hf.parts import BPE, Decoder, given_document
 from impls.drop_in.hf.pipeline import Pipeline, read_document
 from impls.drop_in.hf.post_processing import read_processor
-from impls.drop_in.hf.settings import Padding, Truncation
+from impls.drop_in.hf.truncation import Truncation
 from impls.formats.files import without_collecting
 
 CHANGING = threading.RLock()
 """Held while a tokenizer is changed, so that no change undoes another one."""
 
 
-def _part(path: str, method: str, read: Callable[[Any], Any] | None = None) -> Any:
-    """Return the property of a part, the attribute `path`, which is set to an object with `method`, of ours or of the
-    library's: it is read by `read`, or, since the ids depend on it, with the rest of the file."""
-    name = path.rpartition(".")[2]
+def _part(name: str, method: str, read: Callable[[Any], Any] | None = None) -> Any:
+    """Return the property of the part `name`, which is set to an object with `method`, of ours or of the library's:
+    it is read by `read`, or, since the ids depend on it, with the rest of the file."""
 
     def set_part(self: Configured, given: Any) -> None:
         document = given_document(name, f"a {name.replace('_', '-')}", method, given)
@@ -31,7 +31,9 @@ def _part(path: str, method: str, read: Callable[[Any], Any] | None = None) -> A
         else:
             self._change(**{name: read(document)})
 
-    return property(attrgetter(path), set_part, doc=f"The {name}; another one, or one of the library's, may be set.")
+    return property(
+        attrgetter(f"pipeline.{name}"), set_part, doc=f"The {name}; another one, or one of the library's, may be set."
+    )
 
 
 class Configured:
@@ -49,10 +51,10 @@ class Configured:
         given = self.pipeline.document["model"]
         return BPE(**{name: given[name] for name in BPE.__struct_fields__ if given.get(name) is not None})
 
-    normalizer = _part("pipeline.encoder.normalizer", "normalize_str")
-    pre_tokenizer = _part("pipeline.encoder.pre_tokenizer", "pre_tokenize_str")
-    post_processor = _part("pipeline.post_processor", "num_special_tokens_to_add", read_processor)
-    decoder = _part("pipeline.decoder", "decode", Decoder.read)
+    normalizer = _part("normalizer", "normalize_str")
+    pre_tokenizer = _part("pre_tokenizer", "pre_tokenize_str")
+    post_processor = _part("post_processor", "num_special_tokens_to_add", read_processor)
+    decoder = _part("decoder", "decode", Decoder.read)
 
     def _change(self, **changes: Any) -> None:
         with CHANGING:
@@ -62,7 +64,7 @@ class Configured:
         """Make the tokenizer anew from its tokenizer.json with other parts: the ids depend on them."""
         with CHANGING, without_collecting():
             pipeline = self.pipeline
-            again = read_document(pipeline.written | parts, type(pipeline.encoder.implementation))
+            again = read_document(pipeline.written | parts, type(pipeline.implementation))
             self.pipeline = replace(again, encode_special_tokens=pipeline.encode_special_tokens)
 
     # --- settings ---------------------------------------------------------------------------------------------
@@ -106,7 +108,8 @@ class Configured:
     def enable_padding(self, **options: Any) -> None:
         """Pad to a length; options: `length=None` (the longest of a batch), `pad_to_multiple_of=None`,
         `direction="right"`, `pad_id=0`, `pad_type_id=0`, `pad_token="[PAD]"`."""
-        self._change(padding=Padding.of(options))
+        length = options.pop("length", options.pop("max_length", None))  # the former name
+        self._change(padding=Padding.of(options, length, options.pop("pad_to_multiple_of", None)))
 
     def no_padding(self) -> None:
         """Do not pad."""

@@ -9,29 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import repeat, takewhile
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from impls.core.arguments import unsigned, wrong_type
-from impls.drop_in.hf.arguments import flag, ignore, items, one_of, text
+from impls.drop_in.hf.arguments import DIRECTIONS, Count, Direction, flag, ignore, items, one_of, text, written
 from impls.drop_in.hf.not_provided import refuse
 
 Span = tuple[int, int]
-DIRECTIONS = ("right", "left")
-
 _ROWS = ("ids", "type_ids", "tokens", "word_ids", "offsets", "special_tokens_mask", "attention_mask")
-
-
-def padding_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of `Encoding.pad`, checked, with their defaults; ignore others with a warning."""
-    given = {"direction": "right", "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"} | options
-    checked = {
-        "direction": one_of("direction", given.pop("direction"), DIRECTIONS),
-        "pad_id": unsigned("pad_id", given.pop("pad_id"), 32),
-        "pad_type_id": unsigned("pad_type_id", given.pop("pad_type_id"), 32),
-        "pad_token": text("pad_token", given.pop("pad_token")),
-    }
-    ignore(given)
-    return checked
 
 
 @dataclass(slots=True)
@@ -196,18 +183,74 @@ class Encoding:
     def pad(self, length: int, **options: Any) -> None:
         """Append tokens up to `length`; options: `direction="right"`, `pad_id=0`, `pad_type_id=0`,
         `pad_token="[PAD]"`."""
-        self.fill(unsigned("length", length), **padding_options(options))
+        self.fill(unsigned("length", length), Padding.of(options))
 
-    def fill(self, length: int, direction: str, pad_id: int, pad_type_id: int, pad_token: str) -> None:
-        """Pad like `pad`, with arguments that are already checked."""
+    def fill(self, length: int, padding: Padding) -> None:
+        """Append tokens of `padding` up to `length`."""
         for other in self.overflowing:
-            other.fill(length, direction, pad_id, pad_type_id, pad_token)
+            other.fill(length, padding)
         if (n := length - len(self)) <= 0:
             return
-        padding = Encoding.of([pad_id] * n, pad_type_id, [pad_token] * n, special=1, attention=0)
-        left = direction == "left"
+        added = Encoding.of([padding.pad_id] * n, padding.pad_type_id, [padding.pad_token] * n, special=1, attention=0)
+        left = padding.direction == "Left"
         if left:
             self.sequence_ranges = {of: range(r.start + n, r.stop + n) for of, r in self.sequence_ranges.items()}
         for row in _ROWS:
-            added, own = getattr(padding, row), getattr(self, row)
-            setattr(self, row, added + own if left else own + added)
+            parts = [getattr(self, row), getattr(added, row)]
+            setattr(self, row, parts[left] + parts[not left])
+
+
+class Fixed(msgspec.Struct, frozen=True, rename={"length": "Fixed"}):
+    """A length to pad to."""
+
+    length: Count
+
+
+class Padding(msgspec.Struct, frozen=True, kw_only=True):
+    """The `padding` of tokenizer.json."""
+
+    strategy: Literal["BatchLongest"] | Fixed
+    direction: Direction
+    pad_to_multiple_of: Count | None = None
+    pad_id: Count = 0
+    pad_type_id: Count = 0
+    pad_token: str = "[PAD]"
+
+    @staticmethod
+    def of(options: dict[str, Any], length: Any = None, multiple: Any = None) -> Padding:
+        """Return the settings of `Encoding.pad`, or of `enable_padding` with a length and a multiple; ignore other
+        options with a warning.
+
+        Raise TypeError, OverflowError or ValueError.
+        """
+        given = {"direction": "right", "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"} | options
+        padding = Padding(
+            strategy="BatchLongest" if length is None else Fixed(unsigned("length", length)),
+            pad_to_multiple_of=None if multiple is None else unsigned("pad_to_multiple_of", multiple),
+            direction=written(one_of("direction", given.pop("direction"), DIRECTIONS)),
+            pad_id=unsigned("pad_id", given.pop("pad_id"), 32),
+            pad_type_id=unsigned("pad_type_id", given.pop("pad_type_id"), 32),
+            pad_token=text("pad_token", given.pop("pad_token")),
+        )
+        ignore(given)
+        return padding
+
+    @property
+    def length(self) -> int | None:
+        """Return the length to pad to; None for the longest of a batch."""
+        return self.strategy.length if isinstance(self.strategy, Fixed) else None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the settings with the names that they have in `enable_padding`."""
+        options = msgspec.structs.asdict(self) | {"length": self.length, "direction": self.direction.lower()}
+        del options["strategy"]
+        return options
+
+    def fill(self, encodings: Sequence[Encoding]) -> None:
+        """Pad all encodings to the same length."""
+        length = max(map(len, encodings), default=0) if self.length is None else self.length
+        if self.pad_to_multiple_of:
+            length += -length % self.pad_to_multiple_of
+        for encoding in encodings:
+            encoding.fill(length, self)

@@ -14,8 +14,8 @@ import msgspec
 from impls.core.arguments import wrong_type
 from impls.core.errors import InvalidModel
 from impls.core.model import Model
-from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER, to_printable
-from impls.core.text.decoder_steps import token_decoder
+from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, to_printable
+from impls.core.text.decoder_steps import TokenDecoder, token_decoder
 from impls.core.text.patterns import Splitter
 from impls.core.text.tracing import Rewriting, Traced
 from impls.drop_in.hf.arguments import items, text
@@ -25,9 +25,6 @@ from impls.formats.tokenizer_json.decoder_steps import read_decoder
 from impls.formats.tokenizer_json.document import BpeSettings
 from impls.formats.tokenizer_json.reader import read_with_notes
 
-LETTERS = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
-"""A vocabulary for a model of which only the normalization and the pattern are used."""
-
 
 class Part:
     """A step of tokenizer.json, immutable; its fields are attributes."""
@@ -35,12 +32,10 @@ class Part:
     kind: ClassVar[str]
     """The attribute of a tokenizer that it is."""
 
-    __slots__ = ("document",)
     document: dict[str, Any]
 
     def __init__(self, document: dict[str, Any], **own: Any) -> None:
-        for name, value in (own | {"document": document}).items():
-            object.__setattr__(self, name, value)
+        self.__dict__.update(own, document=document)  # no attribute can be set
 
     @classmethod
     def read(cls, document: Any) -> Self | None:
@@ -48,14 +43,12 @@ class Part:
         return None if document is None else cls(document)
 
     def __getattr__(self, name: str) -> Any:
-        if name in NOT_PROVIDED[type(self).__name__]:
-            refuse(type(self).__name__, name)
-        if name in self.__slots__ or name in Part.__slots__ or name.startswith("__"):
-            raise AttributeError(name)
         fields = {field: value for field, value in self.document.items() if field != "type"}
-        if name not in fields:
-            raise AttributeError(f"{self.document['type']} has no {name!r}; it has {', '.join(fields) or 'no fields'}")
-        return fields[name]
+        if name in fields:
+            return fields[name]
+        if name in NOT_PROVIDED[type(self).__name__] or name.startswith("__"):
+            refuse(type(self).__name__, name)
+        raise AttributeError(f"{self.document['type']} has no {name!r}; it has {', '.join(fields) or 'no fields'}")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name} cannot be set on a part; set tokenizer.{self.kind} to another one")
@@ -93,7 +86,7 @@ class Normalizer(Part):
     """The `normalizer` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
 
     kind = "normalizer"
-    __slots__ = ("_rewriting",)
+    _rewriting: Rewriting
 
     def __init__(self, document: dict[str, Any]) -> None:
         model = _model_with("normalizer", document)
@@ -106,15 +99,13 @@ class Normalizer(Part):
 
     def normal(self, part: Traced, first: bool) -> Traced:
         """Return a part of a text in normal form; `first` says whether it begins the text."""
-        rewriting: Rewriting = self._rewriting
-        return rewriting.traced(part, first)
+        return self._rewriting.traced(part, first)
 
 
 class PreTokenizer(Part):
     """The `pre_tokenizer` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
 
     kind = "pre_tokenizer"
-    __slots__ = ("_marks", "_splitter", "is_byte_level")
 
     def __init__(self, document: dict[str, Any]) -> None:
         model = _model_with("pre_tokenizer", document)
@@ -144,19 +135,19 @@ class Decoder(Part):
     """The `decoder` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
 
     kind = "decoder"
-    __slots__ = ("steps",)
+    steps: TokenDecoder
 
     def __init__(self, document: dict[str, Any]) -> None:
         super().__init__(document, steps=token_decoder(read_decoder(document)))
 
     def decode(self, tokens: Sequence[str]) -> str:
         """Return the text of tokens; raise TypeError for anything else."""
-        decoded: str = self.steps.text([text(f"tokens[{k}]", token) for k, token in enumerate(items("tokens", tokens))])
-        return decoded
+        return self.steps.text([text(f"tokens[{k}]", token) for k, token in enumerate(items("tokens", tokens))])
 
 
 def _model_with(part: str, document: dict[str, Any]) -> Model:
-    return read_with_notes({"model": {"vocab": LETTERS, "merges": []}, part: document})[0]
+    """Return a model, of which only the normalization and the pattern are used, with this part."""
+    return read_with_notes({"model": {"vocab": CHARACTER_TO_BYTE, "merges": []}, part: document})[0]
 
 
 def given_document(name: str, what: str, method: str, given: Any) -> dict[str, Any] | None:

@@ -60,7 +60,7 @@ class Tokenizer(Configured):
     @property
     def implementation(self) -> Implementation:
         """Return the implementation that computes the ids."""
-        return self.pipeline.encoder.implementation
+        return self.pipeline.implementation
 
     # --- reading and writing ----------------------------------------------------------------------------------
 

@@ -47,13 +47,13 @@ def learned(pipeline: Pipeline, texts: Iterable[str], trainer: Any) -> dict[str,
     names = [token.content for token in special]
     if others := pipeline.added.ids.keys() - names:
         raise Unsupported("train", f"Tokenizer.add_tokens: add {min(others)!r} after training, which gives ids anew")
-    split = pipeline.encoder.pre_tokenizer
+    split = pipeline.pre_tokenizer
     by_bytes = split is not None and split.is_byte_level
-    pieces: Iterable[str] = _pieces(texts, pipeline.encoder.normalizer, split)
+    pieces: Iterable[str] = _pieces(texts, pipeline.normalizer, split)
     if not by_bytes:  # a piece of one letter adds no pair
         pieces = chain(settings.initial_alphabet, pieces)
     spec = _spec(settings, names, by_bytes)
-    model = registry.learn(pipeline.encoder.implementation.name, pieces, spec)
+    model = registry.learn(pipeline.implementation.name, pieces, spec)
     added = [{"id": k, **token.__getstate__()} for k, token in enumerate(special)]
     return {"model": pipeline.document["model"] | _vocabulary(model, names), "added_tokens": added}
 

@@ -1,20 +1,17 @@
-"""Truncation and padding: fields of tokenizer.json, and settings that are Python dictionaries."""
+"""Truncation: a field of tokenizer.json, and settings that are a Python dictionary."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
 from impls.core.arguments import unsigned
 from impls.core.errors import BPEError
-from impls.drop_in.hf.arguments import ignore, one_of
-from impls.drop_in.hf.encoding import DIRECTIONS, Encoding, padding_options
+from impls.drop_in.hf.arguments import DIRECTIONS, Count, Direction, ignore, one_of, written
+from impls.drop_in.hf.encoding import Encoding
 
 _STRATEGIES = ("longest_first", "only_first", "only_second")
-Count = Annotated[int, msgspec.Meta(ge=0)]
-Direction = Literal["Right", "Left"]
 
 
 class TruncationError(BPEError):
@@ -36,14 +33,14 @@ class Truncation(msgspec.Struct, frozen=True, kw_only=True):
         return Truncation(
             max_length=unsigned("max_length", max_length),
             stride=unsigned("stride", options.get("stride", 0)),
-            strategy=_written(one_of("strategy", options.get("strategy", "longest_first"), _STRATEGIES)),
-            direction=_written(one_of("direction", options.get("direction", "right"), DIRECTIONS)),
+            strategy=written(one_of("strategy", options.get("strategy", "longest_first"), _STRATEGIES)),
+            direction=written(one_of("direction", options.get("direction", "right"), DIRECTIONS)),
         )
 
     @property
     def options(self) -> dict[str, Any]:
         """Return the settings with the names that they have in `enable_truncation`."""
-        (strategy,) = (name for name in _STRATEGIES if _written(name) == self.strategy)
+        (strategy,) = (name for name in _STRATEGIES if written(name) == self.strategy)
         return msgspec.structs.asdict(self) | {"strategy": strategy, "direction": self.direction.lower()}
 
     def check(self, n_added: int) -> None:
@@ -85,58 +82,3 @@ def _longest_first(n_first: int, n_second: int, limit: int) -> list[int]:
     if shorter + longer > limit:
         shorter, longer = limit // 2, limit - limit // 2
     return [longer, shorter] if n_first > n_second else [shorter, longer]
-
-
-class Fixed(msgspec.Struct, frozen=True, rename={"length": "Fixed"}):
-    """A length to pad to."""
-
-    length: Count
-
-
-class Padding(msgspec.Struct, frozen=True, kw_only=True):
-    """The `padding` of tokenizer.json."""
-
-    strategy: Literal["BatchLongest"] | Fixed
-    direction: Direction
-    pad_to_multiple_of: Count | None = None
-    pad_id: Count = 0
-    pad_type_id: Count = 0
-    pad_token: str = "[PAD]"
-
-    @staticmethod
-    def of(options: dict[str, Any]) -> Padding:
-        """Return the settings of `enable_padding`; raise TypeError, OverflowError or ValueError."""
-        if "max_length" in options:  # the former name of `length`
-            options = {"length": options.pop("max_length")} | options
-        length, multiple = options.pop("length", None), options.pop("pad_to_multiple_of", None)
-        checked = padding_options(options)
-        return Padding(
-            strategy="BatchLongest" if length is None else Fixed(unsigned("length", length)),
-            pad_to_multiple_of=None if multiple is None else unsigned("pad_to_multiple_of", multiple),
-            **checked | {"direction": _written(checked["direction"])},
-        )
-
-    @property
-    def length(self) -> int | None:
-        """Return the length to pad to; None for the longest of a batch."""
-        return self.strategy.length if isinstance(self.strategy, Fixed) else None
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Return the settings with the names that they have in `enable_padding`."""
-        options = msgspec.structs.asdict(self) | {"length": self.length, "direction": self.direction.lower()}
-        del options["strategy"]
-        return options
-
-    def fill(self, encodings: Sequence[Encoding]) -> None:
-        """Pad all encodings to the same length."""
-        length = max(map(len, encodings), default=0) if self.length is None else self.length
-        if self.pad_to_multiple_of:
-            length += -length % self.pad_to_multiple_of
-        for encoding in encodings:
-            encoding.fill(length, self.direction.lower(), self.pad_id, self.pad_type_id, self.pad_token)
-
-
-def _written(name: str) -> Any:
-    """Return a direction or a strategy as in tokenizer.json."""
-    return "".join(map(str.capitalize, name.split("_")))
