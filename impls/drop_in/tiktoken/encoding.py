@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import regex
 
 from impls import registry
-from impls.core.arguments import Special, check_text, wrong_type
+from impls.core.arguments import Special, SpecialSet, check_text, wrong_type
 from impls.core.errors import BPEError, InvalidModel, InvalidPattern, Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED, WHOLE_TEXT
@@ -36,6 +36,7 @@ from impls.operations.pieces import last_piece_start
 if TYPE_CHECKING:
     import numpy as np
 
+_NONE: frozenset[str] = frozenset()
 _GROUP = regex.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|\((?:\?P?<\w+>|(?!\?))", regex.DOTALL)
 """An escape, a set, or the beginning of a capturing group."""
 _KNOWN_TO_COVER = {stages[0] for stages in NAMED.values() if len(stages) == 1}
@@ -119,16 +120,17 @@ class Encoding(DecodingEncoding):
 
     # --- encoding ------------------------------------------------------------------------------------------
 
-    def encode(self, text: str, **special: Unpack[Special]) -> list[int]:
-        """Return the ids of `text`. Special tokens in `allowed_special` (a set, none by default, or "all") become their
-        id.
+    def encode(
+        self, text: str, *, allowed_special: SpecialSet = _NONE, disallowed_special: SpecialSet = "all"
+    ) -> list[int]:
+        """Return the ids of `text`. Special tokens in `allowed_special` (a set, or "all") become their id.
 
         Raise `SpecialToken`, a ValueError, if the text contains one of `disallowed_special`: a collection of any texts,
-        or, by default, "all" special tokens that are not allowed. All others are ordinary text.
+        or "all" special tokens that are not allowed. All others are ordinary text.
         """
-        if not special and not self._has_others:
+        if allowed_special is _NONE and disallowed_special == "all" and not self._has_others:
             return self.tokenizer.encode(text)
-        return self._encode_allowing(text, self._checked(text, **special))
+        return self._encode_allowing(text, self._checked(text, allowed_special, disallowed_special))
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Return the ids of `text`; special tokens are ordinary text."""
@@ -184,15 +186,17 @@ class Encoding(DecodingEncoding):
             raise UnknownToken(f"{data!r} is not a token of {self.name}")
         return i
 
-    def _special_sets(self, allowed_special: Any = frozenset(), disallowed_special: Any = "all") -> tuple[Any, Any]:
+    def _special_sets(self, allowed_special: Any = _NONE, disallowed_special: Any = "all") -> tuple[Any, Any]:
         """Return both arguments with "all" replaced."""
         allowed = self.special_tokens_set if allowed_special == "all" else allowed_special
         return allowed, self.special_tokens_set - allowed if disallowed_special == "all" else disallowed_special
 
-    def _checked(self, text: str, *, repaired: bool = True, **special: Unpack[Special]) -> Collection[str]:
+    def _checked(
+        self, text: str, allowed_special: Any = _NONE, disallowed_special: Any = "all", *, repaired: bool = True
+    ) -> Collection[str]:
         """Return the allowed special tokens; raise if the text contains a disallowed one, or, unless it is to be
         `repaired`, a surrogate."""
-        allowed, disallowed = self._special_sets(**special)
+        allowed, disallowed = self._special_sets(allowed_special, disallowed_special)
         arguments.check_disallowed(text, disallowed)
         if not repaired:
             arguments.check_utf8(text)
