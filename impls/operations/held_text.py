@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from os.path import commonprefix
 from typing import NamedTuple
@@ -36,19 +36,38 @@ def may_become(pending: bytes, continuations: frozenset[bytes], errors: str) -> 
 
 
 class Characters:
-    """Bytes as characters: those of a character that may still be completed are held back."""
+    """Bytes as characters: those of a character that may still be completed are held back.
 
-    def __init__(self, errors: str, rules: StreamRules) -> None:
-        self._errors, self._rules = errors, rules
+    In a model with `byte_ids`, any other token ends the run of byte tokens before it.
+    """
+
+    def __init__(self, errors: str, rules: StreamRules, byte_ids: Collection[int] | None = None) -> None:
+        self._errors, self._rules, self._byte_ids = errors, rules, byte_ids
+        self._begins = bool(rules.ids_with_mark)
         self.data = b""
         """The bytes that are held back."""
 
     @property
-    def n_bytes(self) -> int:
-        """Return the number of bytes that are held back."""
-        return len(self.data)
+    def is_clear(self) -> bool:
+        """Return whether the text of further ids depends on nothing before them."""
+        return not self.data and not self._begins
 
-    def push(self, data: bytes) -> str:
+    def push(self, ids: Sequence[int], skipped: Collection[int], n_before: int) -> str:
+        """Return the text that becomes certain with further ids; raise `UnknownId` or UnicodeDecodeError, and ignore
+        them."""
+        tokens, begins = self._rules.token_bytes(ids, begins=self._begins, skipped=skipped, n_before=n_before)
+        if (byte_ids := self._byte_ids) is None:
+            text = self.add(b"".join(tokens))
+        else:
+            kept = [(i in byte_ids, token) for i, token in zip(ids, tokens, strict=True) if i not in skipped]
+            parts = [
+                self.add(token) if is_byte else self.end() + token.decode("utf-8", "replace") for is_byte, token in kept
+            ]
+            text = "".join(parts)
+        self._begins = begins
+        return text
+
+    def add(self, data: bytes) -> str:
         """Return the text that becomes certain with further bytes; raise UnicodeDecodeError, and ignore them."""
         data = self.data + data
         text, n_read = codecs.utf_8_decode(data, self._errors, False)
@@ -60,68 +79,76 @@ class Characters:
         self.data = rest
         return text
 
-    def otherwise(self) -> str:
-        """Return the text of the bytes that are held back if no others follow; raise UnicodeDecodeError."""
-        return self.data.decode("utf-8", self._errors)
-
     def end(self) -> str:
         """Return the text of the bytes that are held back, and forget them; raise UnicodeDecodeError."""
-        text, self.data = self.otherwise(), b""
+        text, self.data = self.data.decode("utf-8", self._errors), b""
         return text
 
+    finish = end
 
-class ByteRun:
-    """Byte tokens in a row, which are the text of their bytes if all of them are UTF-8, and else a U+FFFD each."""
 
-    n_bytes = 0
-    """The number of bytes of the run."""
-    _text = ""
-    _is_wrong = False
+class JoinedRuns(Characters):
+    """Byte tokens in a row as one text if all of their bytes are UTF-8, and else as a U+FFFD each."""
 
     def __init__(self, rules: StreamRules) -> None:
-        self._characters = Characters("strict", rules)
+        super().__init__("strict", rules, rules.byte_ids)
+        self._begins, self._hides = False, self._begins  # the space is hidden that begins the text, not a token
+        self._text, self._n_bytes, self._is_wrong = "", 0, False
 
     @property
-    def data(self) -> bytes:
-        """Return the bytes of the text that is held back."""
-        return self._text.encode() + self._characters.data
+    def is_clear(self) -> bool:
+        """Return whether the text of further ids depends on nothing before them."""
+        return not self._n_bytes and not self._hides
 
-    def otherwise(self) -> str:
-        """Return the text of these bytes if a wrong one follows."""
-        return "\ufffd" * len(self.data)
+    def push(self, ids: Sequence[int], skipped: Collection[int], n_before: int) -> str:
+        """Return the text that becomes certain with further ids."""
+        return self._begun(super().push(ids, skipped, n_before))
 
-    def push(self, data: bytes) -> str:
+    def finish(self) -> str:
+        """Return the rest of the text."""
+        return self._begun(self.end())
+
+    def _begun(self, text: str) -> str:
+        """Return the next part of the text, without the hidden space if it is the first."""
+        if self._hides and text:
+            self._hides, text = False, text.removeprefix(" ")
+        return text
+
+    def add(self, data: bytes) -> str:
         """Return the text that becomes certain with another byte."""
-        self.n_bytes += len(data)
+        self._n_bytes += len(data)
         if self._is_wrong:
             return "\ufffd" * len(data)
         try:
-            self._text += self._characters.push(data)
+            self._text += super().add(data)
         except UnicodeDecodeError:
-            self._is_wrong, self._text, self._characters.data = True, "", b""
-            return "\ufffd" * self.n_bytes
+            self._is_wrong, self._text, self.data = True, "", b""
+            return "\ufffd" * self._n_bytes
         return ""
 
     def end(self) -> str:
         """Return the text that was held back, and begin the next run."""
-        text = "\ufffd" * self.n_bytes if self._characters.data else self._text
-        self.n_bytes, self._text, self._characters.data, self._is_wrong = 0, "", b"", False
+        text = "\ufffd" * self._n_bytes if self.data else self._text
+        self.data, self._text, self._n_bytes, self._is_wrong = b"", "", 0, False
         return text
 
 
 class TokenTexts:
     """Texts of tokens, which a file's decoder changes one by one, or only when all of them are known."""
 
-    def __init__(self, decoder: TokenDecoder) -> None:
-        self._decoder = decoder
+    is_clear = False
+
+    def __init__(self, decoder: TokenDecoder, rules: StreamRules) -> None:
+        self._decoder, self._rules = decoder, rules
         self._before: list[str] = []
         """A token that precedes those held, so that none of them is treated as the first."""
         self._held: list[str] = []
         self._n_shown = 0
         """How many characters of the text of those held were returned."""
 
-    def push(self, names: Sequence[str]) -> str:
-        """Return the text that becomes certain with the next tokens."""
+    def push(self, ids: Sequence[int], skipped: Collection[int], n_before: int) -> str:
+        """Return the text that becomes certain with further ids."""
+        names = self._rules.token_names(ids, skipped, n_before)
         self._held += names
         if not (names and self._decoder.by_token):
             return ""
@@ -135,7 +162,7 @@ class TokenTexts:
         self._before, self._held, self._n_shown = [""], kept, n_shown
         return text
 
-    def end(self) -> str:
+    def finish(self) -> str:
         """Return the rest of the text."""
         return self._text()
 
@@ -166,18 +193,7 @@ class Stops:
         _, start, stop = min(ends)
         return StopString(stop, start)
 
-    def n_begun(self, text: str, following: tuple[bytes, str | None]) -> int:
-        """Return how many characters at the end of `text` may begin a stop string, if `following` comes next."""
-        for n in range(min(self._longest - 1, len(text)), 0, -1):
-            begun = text[-n:]
-            if any(stop.startswith(begun) and _may_follow(stop[n:], *following) for stop in self.texts):
-                return n
-        return 0
-
-
-def _may_follow(rest: str, pending: bytes, replaced: str | None) -> bool:
-    """Return whether the text after `pending` bytes may begin with `rest` (empty for a complete stop string)."""
-    data = rest.encode("utf-8", "surrogatepass")
-    if data.startswith(pending) or pending.startswith(data):
-        return bool(rest)
-    return bool(rest) and replaced is not None and (rest.startswith(replaced) or replaced.startswith(rest))
+    def n_begun(self, text: str) -> int:
+        """Return how many characters at the end of `text` begin a stop string."""
+        ends = range(min(self._longest - 1, len(text)), 0, -1)
+        return next((n for n in ends if any(stop.startswith(text[-n:]) for stop in self.texts)), 0)

@@ -16,11 +16,11 @@ Knows a model's tokens as bytes, and no algorithm.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from impls.core.arguments import check_text, checked_ids
 from impls.core.text.text import EACH_BYTE
-from impls.operations.held_text import ByteRun, Characters, Stops, StopString, TokenTexts
+from impls.operations.held_text import Characters, JoinedRuns, Stops, StopString, TokenTexts
 from impls.operations.stream_rules import StreamRules
 
 
@@ -29,7 +29,7 @@ class StreamDecoder:
 
     The joined results of `push` and `finish` are the text `decode` gives for all ids; with `skip_special`, without
     special ones; with `stop`, up to the stop string that is complete first (of several that end at one character the
-    longest). Text that may still become a stop string is held back too.
+    longest). Text that may begin a stop string is held back too.
     """
 
     stopped: StopString | None = None
@@ -45,18 +45,15 @@ class StreamDecoder:
         self._skipped = frozenset(rules.special_ids) if skip_special else frozenset()
         self._stops = Stops(stop)
         by_runs = rules.byte_ids is not None and errors == "replace"
-        self._byte_ids = rules.byte_ids if by_runs else None
-        self._run: Characters | ByteRun = Characters(EACH_BYTE if by_runs else errors, rules)
-        if by_runs and rules.joins_runs:
-            self._run = ByteRun(rules)
-        by_names = rules.decoder is not None and not rules.decoder.joins_bytes
-        self._names = TokenTexts(rules.decoder) if rules.decoder is not None and by_names else None
+        self._end: Characters | TokenTexts = Characters(errors, rules)
+        if rules.decoder is not None and not rules.decoder.joins_bytes:
+            self._end = TokenTexts(rules.decoder, rules)
+        elif by_runs:
+            self._end = JoinedRuns(rules) if rules.joins_runs else Characters(EACH_BYTE, rules, rules.byte_ids)
         self._n_ids = self._n_characters = 0
         self._held = ""
         self._finished = False
-        self._begins: bool
-        self._text_by_id: dict[int, str] | None
-        self._go_on(begins=bool(rules.ids_with_mark))
+        self._text_by_id = self._known_texts()
 
     def push(self, ids: Iterable[int]) -> str:
         """Return the text that becomes certain with `ids`, which may be empty.
@@ -74,52 +71,19 @@ class StreamDecoder:
         if self.stopped:
             return ""
         ids = checked_ids(ids)
-        if self._names is not None:
-            names = self._rules.token_names(ids, self._skipped, self._n_ids)
-            self._n_ids += len(ids)
-            return self._certain(self._names.push(names))
-        joins_runs = isinstance(self._run, ByteRun)
-        begins = self._begins and not joins_runs
-        tokens, begins = self._rules.token_bytes(ids, begins=begins, skipped=self._skipped, n_before=self._n_ids)
-        text = self._text(ids, tokens)
-        if joins_runs:
-            text = self._without_first_space(text)
-            begins = self._begins
-        if self._text_by_id is not None and len(ids) == 1:
-            self._remember(ids[0], tokens[0], text)
+        text = self._end.push(ids, self._skipped, self._n_ids)
         self._n_ids += len(ids)
-        self._go_on(begins=begins)
+        if self._text_by_id is not None and len(ids) == 1:
+            (i,), rules = ids, self._rules
+            is_all = text.encode("utf-8", "replace") == (rules.bytes_by_id.get(i) or None)
+            if is_all and i not in rules.special_ids and i not in (rules.byte_ids or ()):
+                self._text_by_id[i] = text
+        self._text_by_id = self._known_texts()
         return self._certain(text)
 
-    def _text(self, ids: Sequence[int], tokens: Sequence[bytes]) -> str:
-        """Return the text that becomes certain with tokens; one that is not a byte token ends a run of these."""
-        if self._byte_ids is None:
-            return self._run.push(b"".join(tokens))
-        parts: list[str] = []
-        for i, token in zip(ids, tokens, strict=True):
-            if i not in self._skipped:
-                is_byte = i in self._byte_ids
-                parts.append(self._run.push(token) if is_byte else self._run.end() + token.decode("utf-8", "replace"))
-        return "".join(parts)
-
-    def _without_first_space(self, text: str) -> str:
-        """Return the next part of a text, whose first space is removed if it begins the text."""
-        if self._begins and text:
-            self._begins = False
-            return text.removeprefix(" ")
-        return text
-
-    def _go_on(self, *, begins: bool) -> None:
-        self._begins = begins
-        depends = begins or self._stops.texts or self._run.n_bytes
-        self._text_by_id = None if depends else self._rules.text_by_id
-
-    def _remember(self, i: int, token: bytes, text: str) -> None:
-        """Cache the text of an id for all decoders of the model, if it depends on nothing else."""
-        if self._rules.joins_runs and i in (self._rules.byte_ids or ()):
-            return  # its text depends on the bytes that follow
-        if i not in self._rules.special_ids and text and text.encode("utf-8", "replace") == token:
-            self._rules.text_by_id[i] = text
+    def _known_texts(self) -> dict[int, str] | None:
+        """Return the texts of single ids if they depend on nothing else now."""
+        return self._rules.text_by_id if self._end.is_clear and not self._stops.texts else None
 
     def finish(self) -> str:
         """Return the rest of the text: incomplete bytes, handled as `errors` says, and text that was held back.
@@ -129,9 +93,8 @@ class StreamDecoder:
         if self._finished or self.stopped:
             self._finished = True
             return ""
-        self._text_by_id = None
-        text = self._names.end() if self._names is not None else self._without_first_space(self._run.end())
-        self._finished = True
+        text = self._end.finish()
+        self._text_by_id, self._finished = None, True
         return self._certain(text)
 
     # --- stop strings ----------------------------------------------------------------------------------------
@@ -146,15 +109,8 @@ class StreamDecoder:
             self.stopped = StopString(stop.text, self._n_characters + stop.start)
             n_held = len(text) - stop.start
         else:
-            n_held = 0 if self._finished else self._stops.n_begun(text, self._next_texts())
+            n_held = 0 if self._finished else self._stops.n_begun(text)
         end = len(text) - n_held
         self._held = "" if self.stopped else text[end:]
         self._n_characters += end
         return text[:end]
-
-    def _next_texts(self) -> tuple[bytes, str | None]:
-        """Return the bytes that the next character begins with, and the text they otherwise become, if any."""
-        try:
-            return self._run.data, self._run.otherwise()
-        except UnicodeDecodeError:
-            return self._run.data, None
