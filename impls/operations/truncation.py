@@ -18,7 +18,6 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
 import regex
@@ -54,17 +53,13 @@ _LETTERS = r"\p{WB=ALetter}\p{WB=Hebrew_Letter}\p{WB=Numeric}"
 _RUN = rf"(?:[{_LETTERS}][{_LETTERS}\p{{WB=Extend}}\p{{WB=Format}}]*|\p{{WB=Extend}}+| +)"
 _RUN_BEFORE, _RUN_AFTER = regex.compile(f"(?r){_RUN}"), regex.compile(_RUN)
 """Characters without a word boundary between them, before a place and after it."""
-_PLAIN = regex.compile(r"[\p{Lu}\p{Ll}\p{Lo}\p{N}\p{Z}\p{Cc}]")
-"""Characters that the rules do not skip: two of them after (before) a place decide whether it is a boundary."""
-
-
 _LEAST_SIZE, _CHARACTERS_A_TOKEN = 256, 16
 _GROWTH = 8
 """A part is encoded first if the text is this many times as long; the next part is as many times longer."""
 _SHARE_SEARCHED = 16
 """The last (first) 16th of a part is searched for a certain place: in Python, while the ids may come from a kernel."""
-_FEW_IDS = 64
-"""Ids of which the text beyond a cut is decoded first, to tell word boundaries."""
+_N_BESIDE = 64
+"""Ids beyond a cut whose text tells word boundaries."""
 _LONGEST = 4
 """Bytes of the longest character; no more tokens than that are in one."""
 
@@ -77,15 +72,16 @@ def _sizes(text: str, n_tokens: int) -> Iterator[int]:
         size *= _GROWTH
 
 
-def _boundaries(text: str, place: int, step: int) -> Iterator[int]:
-    """Yield the word boundaries of `text` from `place` down to 1 (`step` -1), or up to its last character (1)."""
-    if text.isascii() and text.isalnum() and 0 < place < len(text):
+def _sizes_of_words(text: str, size: int, *, begins: bool) -> Iterator[int]:
+    """Yield the sizes, from `size` down, of the beginnings (ends) of `text` that are cut at word boundaries."""
+    if text.isascii() and text.isalnum():
         return
-    while 0 < place < len(text) or (step < 0 and place == len(text) > 0):
+    while size > 0:
+        place = size if begins else len(text) - size
         if _WORD_BOUNDARY.match(text, place):
-            yield place
-        run = _RUN_BEFORE.match(text, 0, place) if step < 0 else _RUN_AFTER.match(text, place)
-        place += step * (1 if run is None else len(run[0]))
+            yield size
+        run = _RUN_BEFORE.match(text, 0, place) if begins else _RUN_AFTER.match(text, place)
+        size -= 1 if run is None else len(run[0])
 
 
 def count(tokenizer: Coder, text: str, at_most: int | None = None) -> int:
@@ -120,7 +116,8 @@ def truncate(tokenizer: Coder, text: str, n_tokens: int, *, side: Side = "right"
         if given not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}, not {given!r}")
     begins = side == "right"
-    part = ids_of_beginning(tokenizer, text, n_tokens) if begins else ids_of_end(tokenizer, text, n_tokens)
+    least = n_tokens + _N_BESIDE * (whole == "word")
+    part = ids_of_beginning(tokenizer, text, least) if begins else ids_of_end(tokenizer, text, least)
     encode = tokenizer.encode_array if len(text) >= LEAST else tokenizer.encode
     ids: Ids = encode(text, disallowed_special=()) if part is None else part
     if len(ids) <= n_tokens or n_tokens == 0:
@@ -136,11 +133,9 @@ def truncate(tokenizer: Coder, text: str, n_tokens: int, *, side: Side = "right"
     else:
         sizes: Iterable[int] = range(len(longest), 0, -1)
         if whole == "word":
-            beyond = _beyond(texts, index, len(ids) - index if begins else index)
-            if begins and part is not None and not _decides(beyond):
-                ids = tokenizer.encode_array(text, disallowed_special=())
-                beyond = _beyond(_Decoded(tokenizer, ids, None, begins=begins), index, len(ids) - index)
-            sizes = _up_to_words(longest, beyond, begins=begins)
+            is_text = text.startswith(longest) if begins else text.endswith(longest)
+            is_text &= texts.text is not None or tokenizer.model.round_trip == "exact"
+            sizes = _sizes_of_words(text if is_text else tokenizer.decode(ids), len(longest), begins=begins)
         shorter = (longest[:n] if begins else longest[len(longest) - n :] for n in tried(sizes))
     count_kept = tokenizer.count
     if is_long and len(longest) >= LEAST:
@@ -198,18 +193,18 @@ class _Decoded:
 
     def __init__(self, tokenizer: Coder, ids: Ids, text: str | None, *, begins: bool) -> None:
         self._decode, self._ids, self._begins = tokenizer.decode_bytes, ids, begins
-        self._text = text if text is not None and _is_spelled(tokenizer, text, ids) else None
+        self.text = text if text is not None and _is_spelled(tokenizer, text, ids) else None
         self._model = tokenizer.model
 
     def cut(self, index: int) -> str:
         """Return the text of the ids before (from) an index, without parts of characters at its ends."""
-        if self._text is not None:
+        if self.text is not None:
             rules, (sizes, are_within, _) = self._model.sentencepiece, self._model.derived(characters_of)
             place = int(sizes[self._ids[:index]].sum()) - (rules is not None and rules.hides_prefix)
             if self._begins:
-                return self._text[: place - bool(are_within[self._ids[index]])]
+                return self.text[: place - bool(are_within[self._ids[index]])]
             is_hidden = rules is not None and rules.hides_prefix and not are_within[self._ids[index]]
-            return self._text[place + (is_hidden and self._text.startswith(" ", place)) :]
+            return self.text[place + (is_hidden and self.text.startswith(" ", place)) :]
         data = self._decode(self._ids[:index] if self._begins else self._ids[index:])
         return data[_n_inner(data) :].decode("utf-8", "ignore")
 
@@ -219,16 +214,6 @@ class _Decoded:
             data = self._decode(self._ids[max(0, index - _LONGEST) : index])
             return len(data) - codecs.utf_8_decode(data, "ignore", False)[1]
         return _n_inner(self._decode(self._ids[index : index + _LONGEST]))
-
-    def beyond(self, index: int, n_ids: int) -> str:
-        """Return the text beyond `cut(index)`, of that many ids or more."""
-        n, near = self.n_of_character(index), max(0, index - _LONGEST)
-        if self._begins:
-            before, after = self._decode(self._ids[near:index]), self._decode(self._ids[near : index + n_ids])
-            return after[len(before) - n :].decode("utf-8", "replace")
-        after = self._decode(self._ids[index : index + _LONGEST])
-        before = self._decode(self._ids[max(0, index - n_ids) : index + _LONGEST])
-        return before[: len(before) - len(after) + n].decode("utf-8", "replace")
 
 
 def _is_spelled(tokenizer: Coder, text: str, ids: Ids) -> bool:
@@ -242,27 +227,6 @@ def _is_spelled(tokenizer: Coder, text: str, ids: Ids) -> bool:
         return False
     sizes = model.derived(characters_of)[0]
     return repair_surrogates(text) is text and int(sizes[ids].sum()) == len(written)
-
-
-def _up_to_words(kept: str, beyond: str, *, begins: bool) -> Iterator[int]:
-    """Yield the sizes, the largest first, of the beginnings (ends) of a text that are cut at word boundaries."""
-    if begins:
-        return _boundaries(kept + beyond, len(kept), -1)
-    n_characters = len(beyond) + len(kept)
-    return (n_characters - place for place in _boundaries(beyond + kept, len(beyond), 1))
-
-
-def _beyond(texts: _Decoded, index: int, n_beyond: int) -> str:
-    """Return as much of the text next to what is kept as word boundaries depend on."""
-    n_ids = _FEW_IDS
-    while not _decides(beyond := texts.beyond(index, n_ids)) and n_ids < n_beyond:
-        n_ids *= 4
-    return beyond
-
-
-def _decides(text: str) -> bool:
-    """Return whether word boundaries beside a text do not depend on what is beyond it."""
-    return len(list(islice(_PLAIN.finditer(text), 2))) == 2
 
 
 def _n_inner(data: bytes) -> int:
