@@ -188,22 +188,17 @@ class CertainCuts:
 
     def last(self, text: str) -> int:
         """Return the last certain place before the end of `text`, or 0, whatever follows `text`."""
-        if self._possible:
-            pairs, tokens = self._pairs, self._tokens
-            if tokens is not None and not tokens.may_occur(text):
-                tokens = None
-            for place in range(len(text) - 1, 0, -1):
-                if pairs[text[place - 1 : place + 1]] and (tokens is None or tokens.allow(text, place)):
-                    return place
-        return 0
+        return self._first_of(range(len(text) - 1, 0, -1), text)
 
     def first(self, text: str, at: int) -> int:
         """Return the first certain place from `at` (1 or more) on and before the end of `text`, or 0."""
-        if self._possible:
-            pairs, tokens = self._pairs, self._tokens
-            for place in range(at, len(text)):
-                if pairs[text[place - 1 : place + 1]] and (tokens is None or tokens.allow(text, place)):
-                    return place
+        return self._first_of(range(at, len(text)), text)
+
+    def _first_of(self, places: range, text: str) -> int:
+        pairs, tokens = self._pairs, self._tokens
+        for place in places if self._possible else ():
+            if pairs[text[place - 1 : place + 1]] and (tokens is None or tokens.allow(text, place)):
+                return place
         return 0
 
     def holds_token(self, text: str) -> bool:

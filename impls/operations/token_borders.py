@@ -27,21 +27,16 @@ class TokenBorders:
         self._sorted, self._texts = sorted(texts), tuple(texts)
         self._firsts = frozenset(text[0] for text in texts)
         firsts = "".join(map(re.escape, self._firsts))
-        # Tokens are searched in the repaired text, in which surrogates may have become such characters.
-        surrogates = "\ud800-\udfff" if any(first >= "\ufffd" for first in self._firsts) else ""
-        self._may_begin = re.compile(f"[{firsts}{surrogates}]").search
+        # Tokens are searched in the repaired text, in which surrogates are other characters.
+        self._may_begin = re.compile(f"[{firsts}\ud800-\udfff]").search
         flags = {flag for text in texts for flag in model.whole_token_flags.get(text, ())}
         self._strips, self._at_words = not flags.isdisjoint(("lstrip", "rstrip")), "single_word" in flags
         # The segment after a token would get a space of its own, unlike a text that continues.
         self._flagged = self._strips or self._at_words or not keeps_beginning
 
-    def may_occur(self, text: str) -> bool:
-        """Return whether `allow` may return False for a place in `text`."""
-        return self._flagged or self._may_begin(text) is not None
-
     def occurs(self, text: str) -> bool:
         """Return whether a token occurs in `text`; True if its surroundings matter too."""
-        return self.may_occur(text) and (self._flagged or any(token in text for token in self._sorted))
+        return self._flagged or (self._may_begin(text) is not None and any(token in text for token in self._sorted))
 
     def allow(self, text: str, place: int) -> bool:
         """Return whether, however `text` continues, no token crosses `place` or depends on what is beyond it."""

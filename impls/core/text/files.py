@@ -10,7 +10,6 @@ import io
 import json
 import stat
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 _JSON = (".jsonl", ".ndjson")
 _PARQUET = ".parquet"
-_PATIENCE_SECONDS = 0.5
 _MODULES = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 _COMPRESSED = (*_MODULES, ".zst")
 _ROWS = 1024
@@ -218,16 +216,7 @@ def _opened(path: Path) -> IO[bytes]:
             raise Missing("zstd", "pyarrow") from None
         opened: Any = pyarrow.CompressedInputStream(str(path), "zstd")
         return io.BufferedReader(opened)
-    # Opening a pipe waits for its writer.
-    message = f"bpebench: {path}: a pipe that nothing writes to yet; waiting for a writer"
-    timer = threading.Timer(_PATIENCE_SECONDS, lambda: print(message, file=sys.stderr, flush=True))
-    timer.daemon = True
-    if path.is_fifo():
-        timer.start()
-    try:
-        return path.open("rb")
-    finally:
-        timer.cancel()
+    return path.open("rb")
 
 
 @contextmanager

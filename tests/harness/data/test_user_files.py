@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -128,23 +126,6 @@ def test_a_symbolic_link_that_leads_nowhere_is_a_file_that_cannot_be_read(
         load_corpus("loop")
     with pytest.raises(DataError, match="loop: there is no such model file"):
         load_model("loop")
-
-
-def test_a_pipe_without_a_writer_says_that_it_waits(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    outputs: list[str] = []
-
-    def write_once_told() -> None:
-        while not outputs or "waiting for a writer" not in outputs[-1]:
-            outputs.append("".join(outputs) + capfd.readouterr().err)
-            Event().wait(0.05)
-        (tmp_path / "pipe").write_text("text")
-
-    writer = Thread(target=write_once_told)
-    writer.start()
-    assert _documents(tmp_path / "pipe") == ["text"]
-    writer.join()
-    assert "pipe: a pipe that nothing writes to yet; waiting for a writer" in outputs[-1]
 
 
 def test_a_path_that_is_not_a_file_is_said_to_be_none(tmp_path: Path) -> None:
