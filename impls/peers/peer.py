@@ -73,8 +73,7 @@ def library(name: str) -> Any:
     """
     module = PEERS[name]["module"]
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
             return _without_package(module) if "without_package" in PEERS[name] else import_module(module)
     except ModuleNotFoundError as error:
         absent = error.name or module

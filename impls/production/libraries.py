@@ -122,8 +122,5 @@ def is_too_slow(stage: str) -> bool:
 def _texts(stage: str) -> Iterator[str]:
     """Yield texts of repeated characters, and runs of characters, of `stage`."""
     runs = _RUN.findall(stage)[:_MOST_RUNS]
-    units = dict.fromkeys([*_KINDS, *"".join(runs)[: 2 * _MOST_RUNS], *runs])
-    for unit in units:
-        repeated = unit * (_LENGTH // len(unit) + 1)
-        for end in _ENDS:
-            yield repeated[:_LENGTH] + end
+    for unit in dict.fromkeys([*_KINDS, *"".join(runs)[: 2 * _MOST_RUNS], *runs]):
+        yield from ((unit * _LENGTH)[:_LENGTH] + end for end in _ENDS)

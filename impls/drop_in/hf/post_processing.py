@@ -21,6 +21,7 @@ from impls.drop_in.hf.encoding import Encoding
 from impls.drop_in.hf.not_provided import no_items
 from impls.formats.files import converted
 
+Token = tuple[str, int]
 _BLANKS = WHITE_SPACE + BYTE_TO_CHARACTER[ord(" ")]
 
 
@@ -88,8 +89,8 @@ def _trimmed(token: str, span: tuple[int, int], keeps_one: bool) -> tuple[int, i
 class BertProcessing(PostProcessor, frozen=True, tag=True):
     """Puts `cls` before a text, and `sep` after each text of a pair."""
 
-    sep: tuple[str, int]
-    cls: tuple[str, int]
+    sep: Token
+    cls: Token
     _n_added = (2, 3)
 
     def steps(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
@@ -103,8 +104,8 @@ class BertProcessing(PostProcessor, frozen=True, tag=True):
 class RobertaProcessing(PostProcessor, frozen=True, tag=True):
     """Puts `cls` and `sep` around a text, two `sep` around the second of a pair, and trims offsets as `ByteLevel`."""
 
-    sep: tuple[str, int]
-    cls: tuple[str, int]
+    sep: Token
+    cls: Token
     trim_offsets: bool = True
     add_prefix_space: bool = True
     _n_added = (2, 4)
@@ -121,18 +122,16 @@ class RobertaProcessing(PostProcessor, frozen=True, tag=True):
         return encodings
 
 
-def _around(
-    encoding: Encoding, index: int, before: Sequence[tuple[str, int]], after: tuple[str, int], type_id: int
-) -> Encoding:
+def _special(tokens: Sequence[Token], type_id: int) -> Encoding:
+    return Encoding.of([i for _, i in tokens], type_id, [name for name, _ in tokens], special=1, attention=1)
+
+
+def _around(encoding: Encoding, index: int, before: Sequence[Token], after: Token, type_id: int) -> Encoding:
     """Return the tokens of text `index`, and its overflowing parts, with tokens around them."""
     for part in (encoding, *encoding.overflowing):
         part.special_tokens_mask, part.attention_mask = [0] * len(part), [1] * len(part)
         part.sequence_ranges = {index: range(len(part))}
-    first, last = (
-        Encoding.of([i for _, i in tokens], type_id, [name for name, _ in tokens], special=1, attention=1)
-        for tokens in (before, (after,))
-    )
-    return Encoding.merge([first, encoding, last], False)
+    return Encoding.merge([_special(before, type_id), encoding, _special((after,), type_id)], False)
 
 
 class _Place(msgspec.Struct, frozen=True):

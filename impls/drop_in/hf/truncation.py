@@ -61,10 +61,12 @@ class Truncation(msgspec.Struct, frozen=True, kw_only=True):
         elif excess <= 0:
             return
         elif self.strategy == "LongestFirst":
-            lengths = [limit, 0] if second is None else _longest_first(lengths[0], lengths[1], limit)
+            # All of the shorter text is kept if that leaves as many tokens for the other.
+            shorter = min(*lengths, limit // 2)
+            lengths = [shorter, limit - shorter] if lengths[0] <= lengths[1] else [limit - shorter, shorter]
         else:
             cut = int(self.strategy == "OnlySecond")
-            name = ("only_first", "only_second")[cut]
+            name = _STRATEGIES[1 + cut]
             if cut and second is None:
                 raise TruncationError(f"{name}: there is no second text to truncate; give a pair")
             if lengths[cut] <= excess:
@@ -73,12 +75,3 @@ class Truncation(msgspec.Struct, frozen=True, kw_only=True):
         for encoding, length in zip((first, second), lengths, strict=True):
             if encoding is not None:
                 encoding.truncate(length, self.stride, self.direction.lower())
-
-
-def _longest_first(n_first: int, n_second: int, limit: int) -> list[int]:
-    """Return how many tokens of each text are kept: all of the shorter one if that leaves as many for the other."""
-    shorter = min(n_first, n_second)
-    longer = max(shorter, limit - shorter)
-    if shorter + longer > limit:
-        shorter, longer = limit // 2, limit - limit // 2
-    return [longer, shorter] if n_first > n_second else [shorter, longer]
