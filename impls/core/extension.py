@@ -109,19 +109,15 @@ class Extension:
         for field in ("alphabet", "end_of_word"):
             if getattr(spec, field) != getattr(given, field):
                 raise InvalidSpec(field, f"must be {getattr(given, field)!r}, as in the model to extend")
-        n_ids = 1 + max(i for i, token in enumerate(given.tokens) if token is not None)
-        n_reserved = len(spec.reserved)
+        ids = [i for i, token in enumerate(given.tokens) if token is not None]
+        used, n_reserved = {*ids, *given.added_tokens.values()}, len(spec.reserved)
         self._reserved = spec if n_reserved else None
-        if n_reserved:
-            self.first_new_id = max([n_ids, *(i + 1 for i in given.added_tokens.values())])
-            used = {i for i, token in enumerate(given.tokens) if token is not None} | {*given.added_tokens.values()}
-            if spec.special_ids == "first" and min(used) < n_reserved:
-                raise InvalidSpec("special_ids", "'first' needs ids that the model to extend uses; choose 'last'")
-        else:
-            self.first_new_id = given.vocab_size
+        self.first_new_id = 1 + max(used) if n_reserved else given.vocab_size
+        if n_reserved and spec.special_ids == "first" and min(used) < n_reserved:
+            raise InvalidSpec("special_ids", "'first' needs ids that the model to extend uses; choose 'last'")
         listed = given.merges if given.merge_rule == "pairs" else given.recovered_merges[0]
         self.model = given.with_(
-            tokens=given.tokens[:n_ids],
+            tokens=given.tokens[: 1 + ids[-1]],
             merges=listed,
             merge_counts=given.merge_counts if given.merge_rule == "pairs" else None,
             merge_rule="pairs",

@@ -65,14 +65,9 @@ if TYPE_CHECKING:
 _MOST_PAIRS = 1 << 16
 
 
-def cuts_of_written(tokenizer: Coder) -> CertainCuts:
-    """Return the certain places of a text that is already rewritten and holds no added token."""
-    return tokenizer.model.derived(CertainCuts, tokenizer.by_pieces, frozenset(), True)
-
-
 def cuts_around(tokenizer: Coder, texts: frozenset[str]) -> CertainCuts:
     """Return the certain places of a text in which these special and added tokens are recognised."""
-    return tokenizer.model.derived(CertainCuts, tokenizer.by_pieces, texts, False)
+    return tokenizer.model.derived(CertainCuts, tokenizer.by_pieces, texts)
 
 
 def cuts_around_added(tokenizer: Coder) -> CertainCuts:
@@ -83,7 +78,7 @@ def cuts_around_added(tokenizer: Coder) -> CertainCuts:
 def encode_further(tokenizer: Coder, text: str, **special: Unpack[Special]) -> list[int]:
     """Encode a text that continues another after a certain place: nothing is put before it."""
     model = tokenizer.model
-    pairs = model.derived(CertainPairs, tokenizer.by_pieces, False)
+    pairs = model.derived(CertainPairs, tokenizer.by_pieces)
     if not pairs.changes_beginning:
         return tokenizer.encode(text, **special)
 
@@ -97,24 +92,20 @@ def encode_further(tokenizer: Coder, text: str, **special: Unpack[Special]) -> l
 class CertainPairs(dict[str, bool]):
     """Two characters -> whether a text without special tokens may be cut between them; filled on demand."""
 
-    def __init__(self, model: Model, by_pieces: bool, is_written: bool) -> None:
-        """Prepare a model; `by_pieces` says whether the ids of a text are those of its pieces as the model splits, and
-        `is_written` whether texts are rewritten already."""
+    def __init__(self, model: Model, by_pieces: bool) -> None:
+        """Prepare a model; `by_pieces` says whether the ids of a text are those of its pieces as the model splits."""
         super().__init__()
-        rules, self._writing_rules = (None, None) if is_written else (model.sentencepiece, model.writing_rules)
+        rules, self._writing_rules = model.sentencepiece, model.writing_rules
         self._escapes_spaces = rules is not None and rules.escape_spaces
-        self._borders = NormalBorders(None)
-        if not is_written and not model.has_charsmap_only:
-            self._borders = NormalBorders(model.normalization)
-        self._user_defined = model.user_defined_texts
         self._removes_spaces = rules is not None and rules.remove_extra_spaces
-        self._cuts = model.cuts
+        self._borders = NormalBorders(model.normalization_steps)
+        self._user_defined, self._cuts = model.user_defined_texts, model.cuts
         self._pattern = pair_cuts_of(model.pattern) if by_pieces else None
         self.possible = (
             self._pattern is not None
             and (self._cuts is not None or bool(model.pattern))
             and self._borders.possible
-            and not (model.has_charsmap_only and (self._user_defined or not is_written))
+            and not model.has_charsmap_only
             and not (self._removes_spaces and self._user_defined)
         )
         """Whether there may be any certain places."""
@@ -178,9 +169,9 @@ def _runs_of(model: Model) -> Runs | None:
 class CertainCuts:
     """Finds certain places in a text that begins at one, or at the beginning of the whole text."""
 
-    def __init__(self, model: Model, by_pieces: bool, texts: Collection[str], is_written: bool) -> None:
+    def __init__(self, model: Model, by_pieces: bool, texts: Collection[str]) -> None:
         """Prepare `CertainPairs` of these arguments, and the special and added tokens to search."""
-        self._pairs = pairs = model.derived(CertainPairs, by_pieces, is_written)
+        self._pairs = pairs = model.derived(CertainPairs, by_pieces)
         self._possible = pairs.possible and not (texts and model.derived(WholeTokens).hidden)
         self._tokens = TokenBorders(model, texts, keeps_beginning=not pairs.changes_beginning) if texts else None
         self.margin = max(1, *map(len, texts)) if texts else 1
