@@ -40,7 +40,8 @@ _SET = rf"\[\^?+\]?+(?:{_ESCAPE}|(?!\|\||&&|--|~~)[^\[\]\\])*+\]"
 _CHARACTER = regex.compile(rf"{_ESCAPE}|{_SET}|[^.^$*+?{{}}\[\]\\|()]")
 """A one-character class: an escape, a set without sets and operators in it, or a literal."""
 _GROUP = regex.compile(r"\(\?([is]*):")
-_BOUNDS = regex.compile(r"\{(\d+)(,(\d*))?\}")
+_QUANTIFIER = regex.compile(r"(?:([?*+])|\{(\d+)(,?)(\d*)\})([+?]?)")
+_BOUNDS: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
 
 
 class Program(NamedTuple):
@@ -61,7 +62,7 @@ def parse(pattern: str) -> Program:
     if parser.at != len(pattern):
         raise NotExpressible(f"unexpected {pattern[parser.at]!r}")
     _check_size(len(code))
-    return Program([*code, (MATCH, 0, 0)], parser.sources)
+    return Program([*code, (MATCH, 0, 0)], [*parser.sources])
 
 
 def reached(code: Code, places: Iterable[int], of: list[bool] | None = None) -> list[int]:
@@ -108,7 +109,7 @@ class _Parser:
     def __init__(self, pattern: str) -> None:
         self.pattern, self.at = pattern, 0
         self.ignore_case = self.dot_is_all = False
-        self.sources: list[str] = []
+        self.sources: dict[str, int] = {}
         self.kept_until, self.kept = -1, ""
         """End of the last unbounded possessive repetition in the pattern, and its class."""
 
@@ -127,9 +128,7 @@ class _Parser:
 
     def number(self, source: str) -> int:
         """Return the number of a one-character expression."""
-        if source not in self.sources:
-            self.sources.append(source)
-        return self.sources.index(source)
+        return self.sources.setdefault(source, len(self.sources))
 
     def alternatives(self) -> Code:
         branches = [self.sequence()]
@@ -148,14 +147,16 @@ class _Parser:
 
     def repeated(self) -> Code:
         body = self.atom()
-        bounds = self.quantifier()
-        if bounds is None:
+        match = _QUANTIFIER.match(self.pattern, self.at)
+        if match is None:
+            if self.peek() == "{":
+                raise NotExpressible("a brace that is not a plain {m,n}")
             return body
-        least, most = bounds
-        is_possessive = self.take("+")
-        is_lazy = not is_possessive and self.take("?")
-        if self.quantifier() is not None:
-            raise NotExpressible("a quantifier of a quantifier")
+        mark, lowest, comma, highest, kind = match.groups()
+        least, most = _BOUNDS.get(mark) or (int(lowest), int(highest or lowest) if highest or not comma else None)
+        self.at = match.end()
+        if _QUANTIFIER.match(self.pattern, self.at) or (most is not None and most < least):
+            raise NotExpressible("a quantifier of a quantifier, or one whose maximum is below its minimum")
         if max(least, most or 0) > _MOST_COPIES:
             raise NotExpressible(f"a repetition of more than {_MOST_COPIES}")
         if can_be_empty(body):
@@ -164,38 +165,20 @@ class _Parser:
 
         def optional(code: Code) -> Code:
             past = len(code) + 1
-            return [(FORK, past, 1) if is_lazy else (FORK, 1, past), *code]
+            return [(FORK, past, 1) if kind == "?" else (FORK, 1, past), *code]
 
         code = optional([*body, (JUMP, -len(body) - 1, 0)]) if most is None else []
         for _ in range(0 if most is None else most - least):
             code = optional(body + code)
         code = body * least + code
-        if is_possessive:
+        if kind == "+":
             if len(body) > 1:
                 raise NotExpressible("a possessive group")
             source = body[0][1]
             code.append((KEEP, source, 0))
             if most is None:
-                self.kept_until, self.kept = self.at, self.sources[source]
+                self.kept_until, self.kept = self.at, [*self.sources][source]
         return code
-
-    def quantifier(self) -> tuple[int, int | None] | None:
-        for mark, bounds in (("?", (0, 1)), ("*", (0, None)), ("+", (1, None))):
-            if self.take(mark):
-                return bounds
-        match = _BOUNDS.match(self.pattern, self.at)
-        if match is None:
-            if self.peek() == "{":
-                raise NotExpressible("a brace that is not a plain {m,n}")
-            return None
-        self.at = match.end()
-        least = int(match[1])
-        if match[2] is None:
-            return least, least
-        most = int(match[3]) if match[3] else None
-        if most is not None and most < least:
-            raise NotExpressible("a repetition whose maximum is below its minimum")
-        return least, most
 
     def atom(self) -> Code:
         if self.peek() == "(":
