@@ -9,12 +9,14 @@ Only the end of the text is read if that is enough: all states that the automato
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
 from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
-from impls.core.pattern.tables import SplitTables
+from impls.core.pattern.tables import SplitTables, split_tables
+from impls.core.text.patterns import WHOLE_TEXT
 
 _MOST_CHARACTERS = 1 << 16
 
@@ -28,7 +30,7 @@ class Runs:
     """Decides where the last piece of a text certainly continues."""
 
     def __init__(self, stages: Sequence[SplitTables]) -> None:
-        self._stages = [_StageRuns(stage) for stage in stages or (None,)]
+        self._stages = [_StageRuns(stage) for stage in stages or (split_tables(WHOLE_TEXT),)]
 
     def last_of(self, text: str, most: int) -> tuple[int, State] | None:
         """Return a place from which on all of `text` is in its last piece, and the state after it.
@@ -60,14 +62,11 @@ class Runs:
 
 
 class _StageRuns:
-    """What `Runs` does, for one stage; without one, for a text that is one piece."""
+    """What `Runs` does, for one stage."""
 
-    def __init__(self, stage: SplitTables | None) -> None:
-        self._stage = stage
-        self._rows = [[MATCH_BEFORE, CUT]] if stage is None else stage.rows.tolist()
-        self._stride = len(self._rows[0])
-        self._has_gaps = stage is not None and stage.has_gaps
-        self._class_of: dict[str, int] = {}
+    def __init__(self, stage: SplitTables) -> None:
+        self._stage, self._rows = stage, stage.rows.tolist()
+        self._class_of = lru_cache(_MOST_CHARACTERS)(stage.class_of)
         self._next: dict[tuple[States, int], tuple[States, bool, bool]] = {}
         self._read: dict[tuple[tuple[States, States], int], tuple[tuple[States, States], int]] = {}
 
@@ -75,8 +74,6 @@ class _StageRuns:
         """Return the place and the state, reading from character `first` on."""
         # Each of all states that are possible, and of those that are since a piece was last seen to end.
         start: States = frozenset(range(len(self._rows)) if first else (0,))
-        if self._stage is None:
-            return first, start
         place, states = first, (start, start)
         classes = self._stage.classes_of(text[first:])
         begins = np.flatnonzero(np.append(True, classes[1:] != classes[:-1])[: len(classes)])
@@ -95,8 +92,8 @@ class _StageRuns:
         (wide, ends, _), (since, _, _) = self._follow(states[0], of), self._follow(states[1], of)
         # A scan that resumes at an earlier match passes a place again, from a state that follows the start's.
         again = wide | {0}
-        if self._has_gaps and self._rows[0][of] & RESUME:  # it may be between two matches, the next one begin a match
-            read = (again, again), 2
+        if self._stage.has_gaps and self._rows[0][of] & RESUME:
+            read = (again, again), 2  # it may be between two matches, and the next one begin a match
         else:
             read = (again, wide if ends else since), int(ends)
         self._read[states, of] = read
@@ -106,7 +103,7 @@ class _StageRuns:
         """Return the states after `text` if it continues the piece and the piece may end with it, else none."""
         may_end = True
         for character in text:
-            of = self._class(character)
+            of = self._class_of(character)
             states, ends, may_end = self._next.get((states, of)) or self._follow(states, of)
             if ends:
                 return _NO_STATES
@@ -114,16 +111,8 @@ class _StageRuns:
 
     def matches_before(self, states: States, character: str) -> bool:
         """Return whether the last piece reaches at least up to a character that follows."""
-        of = self._class(character)
+        of = self._class_of(character)
         return all(self._rows[state][of] & (MATCH_BEFORE | CUT) for state in states)
-
-    def _class(self, character: str) -> int:
-        of = self._class_of.get(character)
-        if of is None:
-            if len(self._class_of) >= _MOST_CHARACTERS:
-                self._class_of.clear()
-            of = self._class_of[character] = 0 if self._stage is None else self._stage.class_of(character)
-        return of
 
     def _may_end(self, states: States) -> bool:
         """Return whether the piece may end with the text."""
@@ -132,7 +121,7 @@ class _StageRuns:
     def _follow(self, states: States, of: int) -> tuple[States, bool, bool]:
         """Return the states after a character of a class, and whether a piece may end before it, and with the text."""
         entries = [self._rows[state][of] for state in states]
-        after = frozenset((entry >> FLAG_BITS) // self._stride for entry in entries if not entry & RESUME)
+        after = frozenset((entry >> FLAG_BITS) // len(self._rows[0]) for entry in entries if not entry & RESUME)
         ends = any(entry & (CUT | RESUME) for entry in entries)
         following = self._next[states, of] = after, ends, self._may_end(after)
         return following
