@@ -68,13 +68,9 @@ def tokenizer_json(name: str, model: Model, *, every_way: bool = False, dense: b
     _require_bytes(name, model)
     if drops_text(model.pattern):
         raise Unsupported(name, "it cannot drop what a pattern leaves out")
-    without: dict[str, object] = {"special_tokens": {}, "added_tokens": {}, "normalization": None, "merge_counts": None}
-    why = underived_reason(model)
-    if why and not every_way:
+    if not every_way and (why := underived_reason(model)):
         raise Unsupported(name, why)
-    if model.merge_rule == "concatenation" and not why:
-        without |= {"merges": model.recovered_merges[0], "merge_rule": "pairs"}
-    content = write_compact(model.with_(**without))
+    content = write_compact(model.with_(special_tokens={}, added_tokens={}, normalization=None))
     return _without_gaps(content) if dense else content
 
 

@@ -1,14 +1,14 @@
 r"""gigabpe: trains from files as Hugging Face's trainer does, with GPT-2's pattern; trains only.
 
-It reads a file line by line, each line a text with its line end, and counts the bytes that occur as base symbols. So
-texts are written as lines, with U+000B for the line ends inside (both are white space, and adjacent in the order of
-base symbols), and texts that end in white space, which would join the line end, as separate files.
+It reads a file line by line, each line a text with its line end. So texts are written as lines, with U+000B for the
+line ends inside (both are white space, and adjacent in the order of base symbols), and texts that end in white space,
+which would join the line end, as separate files. Only bytes that occur are its base symbols, so it may learn more
+merges than requested.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import count
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -32,36 +32,30 @@ class Gigabpe(Peer):
         require_gpt2(cls.name, spec)
         base, n_merges = base_and_budget(cls.name, spec, ties="smallest", base_order="gpt2", max_token_bytes=None)
         limits = {"pretokenizer": "bytelevel", "min_frequency": spec.min_count, "threads": rayon_threads()}
-        token: Callable[[str], bytes] = _token
-        if (given := files_of_lines(texts)) is not None:
-            # Which bytes occur is not known, so it may learn a few merges more than requested.
-            merges, token = cls.library.train_bpe(given, len(base) + n_merges, **limits)[1][:n_merges], from_printable
-        else:
-            with TemporaryDirectory(prefix="bpebench-") as folder:
-                files, n_symbols = _written(cls.name, checked_texts(texts, spec), Path(folder))
-                merges = cls.library.train_bpe(files, n_symbols + n_merges, **limits)[1]
+        given = files_of_lines(texts)
+        with TemporaryDirectory(prefix="bpebench-") as folder:
+            files = _written(cls.name, checked_texts(texts, spec), Path(folder)) if given is None else given
+            merges = cls.library.train_bpe(files, len(base) + n_merges, **limits)[1][:n_merges]
+        token = _token if given is None else from_printable
         return model_of_merges(cls.name, spec, base, [(token(left), token(right)) for left, right in merges])
 
 
-def _written(name: str, texts: Iterator[str], folder: Path) -> tuple[list[str], int]:
-    """Write the texts to files; return their paths, and the number of distinct bytes in them."""
+def _written(name: str, texts: Iterator[str], folder: Path) -> list[str]:
+    """Write the texts to files, and return their paths."""
     lines = folder / "lines"
-    files, numbers = [str(lines)], count()
-    used: set[int] = set()
+    files = [str(lines)]
     with lines.open("wb") as file:
         for text in texts:
             if "\v" in text:
                 raise Unsupported(name, "it reads texts by lines; U+000B, which replaces line ends, is in a text")
             data = text.translate(_LINE_END).encode()
-            used.update(data)
             if text[-1:].isspace():
-                alone = folder / str(next(numbers))
+                alone = folder / str(len(files))
                 alone.write_bytes(data)
                 files.append(str(alone))
             else:
-                used.add(ord("\n"))
                 file.write(data + b"\n")
-    return files, len(used)
+    return files
 
 
 def _token(text: str) -> bytes:

@@ -106,10 +106,9 @@ class SentencePiece(Adapter):
             written = [to_printable(piece.encode("utf-8", "surrogateescape")) for piece in pieces]
         else:
             written = [piece.translate(_STAND_INS) for piece in pieces] if self._has_null else pieces
-        ids_of_pieces: Lists = self._encode(written, num_threads=threads)
-        if self._unmerged:
-            ids_of_pieces = [self._unmerged.get(piece, ids) for piece, ids in zip(written, ids_of_pieces, strict=True)]
-        return ids_of_pieces
+        encoded: Lists = self._encode(written, num_threads=threads)
+        pairs = zip(written, encoded, strict=True)
+        return [self._unmerged.get(piece, ids) for piece, ids in pairs] if self._unmerged else encoded
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

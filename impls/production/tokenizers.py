@@ -19,7 +19,7 @@ import tokenizers
 from tokenizers import pre_tokenizers, trainers
 
 from impls.core.arguments import check_text
-from impls.core.errors import InvalidPattern, UnknownSymbol, Unsupported
+from impls.core.errors import InvalidPattern, Unsupported
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
 from impls.core.text.patterns import resolve
@@ -92,16 +92,10 @@ class HuggingFace(Adapter):
         texts."""
         if type(text) is not str:
             check_text(text)
-        if self._alphabet is None:
+        if self._alphabet is None or (self.model.end_of_word is None and self._alphabet.issuperset(text)):
             return
-        if self.model.end_of_word is not None:
-            pieces.encode(self.model, text, self.model.symbols)
-            return
-        kept = "".join(self.model.splitter.split(text)) if self.model.splitter.drops else text
-        if unknown := set(kept) - self._alphabet:
-            text.encode()  # a surrogate is replaced before it counts as unknown
-            offset = min(map(kept.index, unknown))
-            raise UnknownSymbol(kept[offset], self.model.splitter.offset(text, offset))
+        text.encode()  # a surrogate is replaced before it counts as unknown
+        pieces.encode(self.model, text, self.model.symbols)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -83,21 +83,17 @@ def model_of_merges(name: str, spec: TrainingSpec, base: Sequence[bytes], merges
 def that_occurred(base: Sequence[bytes], merges: Merges, pieces: Iterable[bytes]) -> Merges:
     """Return the merges without those of pairs that no longer occur, which a library appends when pairs run out.
 
-    Pairs have run out only when every piece is a token, so the first piece that is not ends the search; otherwise a
-    merge occurred if and only if it is part of making a piece.
+    Pairs have run out only when every piece is a token, so the first piece that is not ends the search; otherwise the
+    last merge that occurred makes a piece.
     """
     rank_of = {left + right: rank for rank, (left, right) in reversed([*enumerate(merges)])}
-    needed: set[int] = set()
+    last = -1
     for piece in pieces:
-        if piece not in rank_of and piece not in base:
+        if piece in rank_of:
+            last = max(last, rank_of[piece])
+        elif piece not in base:
             return merges
-        waiting = [piece]
-        while waiting:
-            rank = rank_of.get(waiting.pop())
-            if rank is not None and rank not in needed:
-                needed.add(rank)
-                waiting += merges[rank]
-    return merges[: max(needed, default=-1) + 1]
+    return merges[: last + 1]
 
 
 def merges_of(spec: TrainingSpec, base: Sequence[bytes], learned: Sequence[bytes]) -> Merges:

@@ -7,7 +7,7 @@ A part is its form in tokenizer.json. One of this module, or of the library's, m
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import msgspec
 
@@ -29,9 +29,6 @@ from impls.formats.tokenizer_json.reader import read_with_notes
 class Part:
     """A step of tokenizer.json, immutable; its fields are attributes."""
 
-    kind: ClassVar[str]
-    """The attribute of a tokenizer that it is."""
-
     document: dict[str, Any]
 
     def __init__(self, document: dict[str, Any], **own: Any) -> None:
@@ -51,7 +48,7 @@ class Part:
         raise AttributeError(f"{self.document['type']} has no {name!r}; it has {', '.join(fields) or 'no fields'}")
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{name} cannot be set on a part; set tokenizer.{self.kind} to another one")
+        raise AttributeError(f"{name} cannot be set on a {type(self).__name__}; set another one on the tokenizer")
 
     __getitem__ = no_items
 
@@ -85,7 +82,6 @@ class BPE(BpeSettings):
 class Normalizer(Part):
     """The `normalizer` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
 
-    kind = "normalizer"
     _rewriting: Rewriting
 
     def __init__(self, document: dict[str, Any]) -> None:
@@ -104,8 +100,6 @@ class Normalizer(Part):
 
 class PreTokenizer(Part):
     """The `pre_tokenizer` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
-
-    kind = "pre_tokenizer"
 
     def __init__(self, document: dict[str, Any]) -> None:
         model = _model_with("pre_tokenizer", document)
@@ -134,7 +128,6 @@ class PreTokenizer(Part):
 class Decoder(Part):
     """The `decoder` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
 
-    kind = "decoder"
     steps: TokenDecoder
 
     def __init__(self, document: dict[str, Any]) -> None:
