@@ -7,10 +7,10 @@
 `whole` allows a cut, and until it has at most n tokens when it is encoded alone: a cut may change how the pattern
 splits its end, or a merge. Of the places that qualify, the one that keeps most text is used.
 
-Time: of a text much longer than the limit only a beginning (or end) is encoded, up to a certain place
-(`certain_cuts`), and a larger one if that has too few ids; together never more than a seventh of the text. Without
-a certain place, as in one long piece, the whole text is encoded once. What is kept of it is not encoded a second time
-if what is near the cut tells how many ids it has (`cut_piece`). Knows the methods of a tokenizer, and no algorithm.
+Time: of a text much longer than the limit only a beginning (or end) is encoded, up to a certain place (`certain_cuts`).
+If that has too few ids, or there is no such place, as in one long piece, the whole text is. What is kept of it is not
+encoded a second time if what is near the cut tells how many ids it has (`cut_piece`). Knows the methods of a tokenizer,
+and no algorithm.
 """
 
 from __future__ import annotations
@@ -54,22 +54,14 @@ _RUN = rf"(?:[{_LETTERS}][{_LETTERS}\p{{WB=Extend}}\p{{WB=Format}}]*|\p{{WB=Exte
 _RUN_BEFORE, _RUN_AFTER = regex.compile(f"(?r){_RUN}"), regex.compile(_RUN)
 """Characters without a word boundary between them, before a place and after it."""
 _LEAST_SIZE, _CHARACTERS_A_TOKEN = 256, 16
-_GROWTH = 8
-"""A part is encoded first if the text is this many times as long; the next part is as many times longer."""
+_SHARE = 8
+"""A part is encoded first if the text is this many times as long."""
 _SHARE_SEARCHED = 16
 """The last (first) 16th of a part is searched for a certain place: in Python, while the ids may come from a kernel."""
 _N_BESIDE = 64
 """Ids beyond a cut whose text tells word boundaries."""
 _LONGEST = 4
 """Bytes of the longest character; no more tokens than that are in one."""
-
-
-def _sizes(text: str, n_tokens: int) -> Iterator[int]:
-    """Yield the numbers of characters of the parts to try before all of `text`."""
-    size = _CHARACTERS_A_TOKEN * n_tokens + _LEAST_SIZE
-    while _GROWTH * size <= len(text):
-        yield size
-        size *= _GROWTH
 
 
 def _sizes_of_words(text: str, size: int, *, begins: bool) -> Iterator[int]:
@@ -92,7 +84,7 @@ def count(tokenizer: Coder, text: str, at_most: int | None = None) -> int:
     if at_most is None:
         return len(tokenizer.encode(text, disallowed_special=()))
     at_most = token_limit("at_most", at_most)
-    n_ids = tokenizer.count(text) if ids_of_beginning(tokenizer, text, at_most) is None else at_most + 1
+    n_ids = tokenizer.count(text) if ids_of_part(tokenizer, text, at_most, begins=True) is None else at_most + 1
     return min(n_ids, at_most + 1)
 
 
@@ -117,7 +109,7 @@ def truncate(tokenizer: Coder, text: str, n_tokens: int, *, side: Side = "right"
             raise ValueError(f"{name} must be one of {', '.join(known)}, not {given!r}")
     begins = side == "right"
     least = n_tokens + _N_BESIDE * (whole == "word")
-    part = ids_of_beginning(tokenizer, text, least) if begins else ids_of_end(tokenizer, text, least)
+    part = ids_of_part(tokenizer, text, least, begins=begins)
     encode = tokenizer.encode_array if len(text) >= LEAST else tokenizer.encode
     ids: Ids = encode(text, disallowed_special=()) if part is None else part
     if len(ids) <= n_tokens or n_tokens == 0:
@@ -159,30 +151,24 @@ def _some(sizes: Iterable[int]) -> Iterator[int]:
 # --- parts of a long text ------------------------------------------------------------------------------------
 
 
-def ids_of_beginning(tokenizer: Coder, text: str, n_tokens: int) -> list[int] | None:
-    """Return the ids of a beginning of a long text that has more than `n_tokens`; None if none is tried."""
+def ids_of_part(tokenizer: Coder, text: str, n_tokens: int, *, begins: bool) -> list[int] | None:
+    """Return the ids of a beginning (an end) of a long text that has more than `n_tokens`; None if none is known."""
     check_text(text)
-    for size in _sizes(text, n_tokens):
-        start = max(0, size - size // _SHARE_SEARCHED - cuts_around_added(tokenizer).margin)
-        if end := cuts_around_added(tokenizer).last(text[start:size]):
-            ids = tokenizer.encode(text[: start + end], disallowed_special=())
-            if len(ids) > n_tokens:
-                return ids
-    return None
-
-
-def ids_of_end(tokenizer: Coder, text: str, n_tokens: int) -> list[int] | None:
-    """Return the ids of an end of a long text that has more than `n_tokens`; None if none is tried."""
-    for size in _sizes(text, n_tokens):
-        start, margin = len(text) - size, cuts_around_added(tokenizer).margin
-        begin = max(0, start - margin)
-        searched = text[begin : start + size // _SHARE_SEARCHED + margin]
-        if at := cuts_around_added(tokenizer).first(searched, start - begin):
-            with suppress(UnknownSymbol):  # raised below, with its offset in the whole text
-                ids = encode_further(tokenizer, text[begin + at :], disallowed_special=())
-                if len(ids) > n_tokens:
-                    return ids
-    return None
+    size, cuts = _CHARACTERS_A_TOKEN * n_tokens + _LEAST_SIZE, cuts_around_added(tokenizer)
+    n_searched = size // _SHARE_SEARCHED + cuts.margin
+    if len(text) < _SHARE * size:
+        return None
+    ids: list[int] = []
+    if begins:
+        start = max(0, size - n_searched)
+        if place := cuts.last(text[start:size]):
+            ids = tokenizer.encode(text[: start + place], disallowed_special=())
+    else:
+        start = max(0, len(text) - size - cuts.margin)
+        if place := cuts.first(text[start : len(text) - size + n_searched], len(text) - size - start):
+            with suppress(UnknownSymbol):  # raised when the whole text is encoded, with its offset
+                ids = encode_further(tokenizer, text[start + place :], disallowed_special=())
+    return ids if len(ids) > n_tokens else None
 
 
 # --- places to cut -----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import impls
 from impls import Model, TrainingSpec
 from impls.core.text.text import repair_surrogates
 from impls.interface import Tokenizer
-from impls.operations.truncation import Side, Whole, ids_of_beginning, ids_of_end
+from impls.operations.truncation import Side, Whole, ids_of_part
 
 LEARNED = ["I'll don't hello  world 日本語 çay 😀\r\n\n  x = 12345; <s>\t\t\t\t\t\t"] * 3
 SIDES: tuple[Side, ...] = ("right", "left")
@@ -124,7 +124,7 @@ def check_first_ids(tokenizer: Tokenizer, texts: Sequence[str], limits: Sequence
         ids = tokenizer.encode(text, disallowed_special=())
         assert tokenizer.count(text) == len(ids)
         for limit in limits:
-            first, last = (part(tokenizer, text, limit) or ids for part in (ids_of_beginning, ids_of_end))
+            first, last = (ids_of_part(tokenizer, text, limit, begins=begins) or ids for begins in (True, False))
             assert first == ids[: len(first)], (text, limit)
             assert last == ids[len(ids) - len(last) :], (text, limit)
             assert min(len(first), len(last)) >= min(len(ids), limit + 1), (text, limit)
