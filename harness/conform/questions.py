@@ -6,8 +6,10 @@ of the pattern's automaton, a length) is in some text; tests check that, so a ch
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from importlib.resources import files
 from itertools import islice, product
 from random import Random
 from string import ascii_lowercase
@@ -204,24 +206,14 @@ def alike(seed: int = 0) -> Iterator[str]:
 
 COST_SIZES = (125, 500, 2_000, 8_000, 32_000, 128_000)
 """Characters; a slow target shows its growth in the small ones."""
-_ALPHABETS = {
-    "small letters": ascii_lowercase, "capital letters": ascii_lowercase.upper(), "Cyrillic": "абвгдежзиклмнопрст",
-    "Thai": "กขคงจฉชซฌญฎฏฐฑณดต", "Lao": "ກຂຄງຈຊຍດຕຖ", "Khmer": "កខគឃងចឆជឈញ", "Myanmar": "ကခဂဃငစဆဇဈည",
-    "Tibetan": "ཀཁགངཅཆཇཉཏཐ", "Han": "的一是不了人我在有他", "hiragana": "あいうえおかきく",
-    "katakana": "アイウエオカキク", "Hangul": "가나다라마바사아자차", "digits": "0123456789", "emoji": "👍😀🎉🏽🇹🇷",
-    "marks": "\u0300\u0301\u0302\u0303\u0304\u0306", "blanks": " \u00a0\u2003\u3000", "tabs and spaces": "\t ",
-    "line ends": "\n\r", "symbols": "!#$%&*+-./:;<=>?@^_~", "Deseret": "\U00010428\U00010429\U0001042a",
-}  # fmt: skip
-_UNITS = (
-    "a", "ab", "A", "é", "中", "ก", "あ", "1", " ", "\n", "\r\n", "\t", "=", ".", "\u0301", "👍", "\u00a0", " a", "x'",
-)  # fmt: skip
 
 
 def costly() -> dict[str, Callable[[int, int], str]]:
     """Map a family to a function of (size, number) that gives a new text of it for each number."""
+    data = tomllib.loads((files("harness.conform") / "costly.toml").read_text(encoding="utf-8"))
     families: dict[str, Callable[[int, int], str]] = {"words": lambda size, number: prose(size, 50 + number)}
-    families |= {f"random {name}": partial(_random_text, letters) for name, letters in _ALPHABETS.items()}
-    return families | {f"runs of {unit!a}": partial(_run, unit) for unit in _UNITS}
+    families |= {f"random {name}": partial(_random_text, letters) for name, letters in data["alphabets"].items()}
+    return families | {f"runs of {unit!a}": partial(_run, unit) for unit in data["units"]}
 
 
 def _random_text(letters: str, size: int, number: int) -> str:

@@ -16,7 +16,7 @@ from harness.conform.transitions import transitions
 from harness.conform.vectors.file import Vector, Vectors, vectors_of
 from harness.conform.vectors.merge_mutants import chosen_ids, overlapping
 from harness.conform.vectors.mutants import chosen_specials, mutants
-from harness.conform.vectors.rules import CACHE_KEYS, PLACED
+from harness.conform.vectors.rules import CACHE_KEYS, PLACED, RULES
 from harness.conform.vectors.steps import Kind, Mutant, Steps, right_steps
 from harness.conform.wording import expression, has_surrogate
 from harness.generators import texts as material
@@ -31,6 +31,7 @@ _N_TRANSITIONS, _N_LISTS, _N_SPELLINGS = 1_500, 200, 600
 _MANY_BYTES, _LONG = 300, 5_000
 _LONGEST_PIECE = 65_537
 
+TEXTS = RULES["texts"]
 Name = tuple[Kind, str]
 """The kind and the name of a mutant."""
 
@@ -132,17 +133,6 @@ def _pool(tokenizer: impls.Tokenizer, right: Steps, more: Iterator[str]) -> Iter
             yield Vector(data=data, allowed_special=[], ids=ids, decoded=tokenizer.decode(ids))
 
 
-_BETWEEN = (
-    "'\u2019_\u200b\u200c\u200d\ufeff\x1c\x1f\u0085\u00a0\u3000\t\v\f\r\n ./-!1"
-    "\u00bd\u0662\u0301\u0903\u017f\u212a\u02bc"
-)
-_FRAMES = (
-    "*s", "a*t", "a*re", "a*ve b", "A*LL", "x*m", "x*d", "1*1", "12*34", "**", " *a", "* a", "a *", "a *b", "!*!",
-    " *!", "a*\n", "\n*\n", "*\n*", "*1", " *1", "* 1", "  *  a", "a* *b", "*aB", "Aa*Aa", " *\n\n", "!*\n/*",
-    "a*the", "a*lless",
-)  # fmt: skip
-"""Characters that one class or another may hold, and where they are put."""
-_OF_PLACED = ("*", "a*b1*2 *\n", "*a*", "**", " *", "'*", "a*", "*s", "1*1")
 _LEADS = (*range(0x80, 0x800, 0x40), *range(0x800, 0xD800, 0x1000), *range(0x10000, 0x110000, 0x40000))
 """A code point of each lead byte in UTF-8."""
 
@@ -154,13 +144,13 @@ def _texts(model: Model) -> Iterator[str]:
         expression = regex.compile(characters)
         members = (chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
         some = islice(filter(expression.match, members), 2)
-        yield from (frame.replace("*", c) for c in some for frame in _OF_PLACED)
+        yield from (frame.replace("*", c) for c in some for frame in TEXTS["of_placed"])
         joined = list(filter(expression.search, odd))  # where a token joins them a wrong cut shows
         for text in joined[:: 1 + len(joined) // 24]:
             yield from (text, text * 2, f" {text}", f"1{text}a", f"!{text}a", f"{text}a")
     yield from (f"a{chr(code)}" for code in (*range(0x80, 0x100), *_LEADS))
     yield from map(chr, range(0x80))
-    yield from (frame.replace("*", c) for c in _BETWEEN for frame in _FRAMES)
+    yield from (frame.replace("*", c) for c in TEXTS["between"] for frame in TEXTS["frames"])
     every = list(transitions(model))
     yield from every[:: max(1, len(every) // _N_TRANSITIONS)]
     yield from islice(spellings(), _N_SPELLINGS)
@@ -177,12 +167,6 @@ def _is_long_run(piece: str) -> bool:
     return piece.isascii() and piece.isalpha() and (len(set(piece)) == 1 or len(piece) in (4_097, _LONGEST_PIECE))
 
 
-_WORDS = (
-    " caf\u00e9", " cafe\u0301", " \u212b", " \u00c5", " \ufb01t", " fit", " \u0430b", " 0b", "word", " word", " Word",
-    " WORD", " w\u0169rd", " wird",
-)  # fmt: skip
-
-
 def _words() -> Iterator[str]:
     """Yield pieces that are alike: short words, and long ones that differ at their ends, in case or in form."""
     yield from islice(many_pieces(), 30_000)
@@ -192,7 +176,7 @@ def _words() -> Iterator[str]:
         for last in "tn":
             yield from (f" {some}{last}", f" {last}{some}", f" {some[:half]}{last}{some[half:]}")
         yield from (f" {some}", f" {some.title()}", f" {some[::-1]}")
-    yield from _WORDS
+    yield from TEXTS["words"]
 
 
 def _alike(right: Steps, key: Callable[[str], object]) -> Iterator[tuple[str, str, str]]:

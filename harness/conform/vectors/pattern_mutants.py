@@ -11,6 +11,8 @@ from itertools import chain, pairwise
 
 import regex
 
+from harness.conform.vectors.rules import RULES
+
 Change = tuple[str, int, int, str]
 """Its name, the first of the parts of a pattern that it replaces, the first that it does not, and by what."""
 
@@ -20,26 +22,8 @@ _PARTS = regex.compile(
 )
 _MEMBERS = regex.compile(r"\\[pP]\{[^}]*\}|(?:\\.|[^\\])-(?:\\.|[^\\])|\\.|.", regex.DOTALL)
 _COUNTED = regex.compile(r"\{(\d+),(\d+)\}")
-_OPTIONS = {
-    "?": ("", "*"), "*": ("", "+", "?"), "+": ("", "{1,2}", "{1,16}"),
-    "(?i:": ("(?:",), "(?:": ("(?i:",), "(?!": ("(?=",), "(?=": ("(?!",), "(?>": ("(?:",),
-}  # fmt: skip
-"""A quantifier or the beginning of a group -> others."""
-_CLASSES = {
-    r"\p{L}": (r"\p{Ll}\p{Lo}", "A-Za-z", r"A-Za-z\u00c0-\u024f", r"\p{L}\p{M}", r"\p{L}_", r"\p{L}'"),
-    r"\p{N}": (r"\p{Nd}", "0-9", r"\p{N}\p{L}", r"\p{N}.", r"\p{Nd}\p{Nl}"),
-    r"\p{M}": (r"\p{Mn}", r"\p{M}\u200d"),
-    r"\p{Lu}": ("A-Z", r"\p{Lu}0-9"),
-    r"\p{Ll}": ("a-z", r"\p{Ll}'"),
-    r"\p{Lo}": (r"\u4e00-\u9fff",),
-    r"\p{P}": (r"!-/:-@\[-`{-~", r"\p{P}\p{M}"),
-    r"\p{S}": (r"\p{Sm}\p{Sc}\p{Sk}",),
-    r"\s": (" ", r" \t\r\n\f\v", r"\s\u200b\ufeff", r"\s\x1c-\x1f"),
-    r"\S": (r"^ ", r"^ \t\r\n"),
-    " ": (r"\s", r" \t", r" \u00a0"),
-    "'": ("'\u2019",),
-}
-"""A member of a class -> narrower and wider ones, and another language's idea of it."""
+_OPTIONS: dict[str, list[str]] = RULES["options"]
+_CLASSES: dict[str, list[str]] = RULES["classes"]
 
 
 def changed_patterns(pattern: str) -> Iterator[tuple[str, str]]:

@@ -1,10 +1,13 @@
-"""What wrong tokenizers do to texts, to the keys of caches and to bytes, by name."""
+"""What wrong tokenizers do to texts, to the keys of caches and to bytes, by name; expressions are in rules.toml."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from functools import partial, reduce
+from importlib.resources import files
 from operator import itemgetter
+from typing import Any
 from unicodedata import normalize
 from zlib import crc32
 
@@ -13,14 +16,17 @@ import regex
 from harness.generators.alphabets import CATEGORIES
 
 Change = Callable[[str], str]
+RULES: dict[str, Any] = tomllib.loads((files("harness.conform.vectors") / "rules.toml").read_text(encoding="utf-8"))
 
 
-def _replacing(characters: str, by: str = "") -> Change:
-    expression = regex.compile(characters)
-    return lambda text: expression.sub(by, text)
+def _changes(by_name: dict[str, Change], rules: dict[str, list[str]]) -> dict[str, Change]:
+    """Return the change of each rule: of its expression, or the one of its name."""
+    return {
+        name: partial(regex.compile(rule[0]).sub, rule[1]) if rule else by_name[name] for name, rule in rules.items()
+    }
 
 
-NORMALISING: dict[str, Change] = {
+_FUNCTIONS: dict[str, Change] = {
     **{form: partial(normalize, form) for form in ("NFC", "NFD", "NFKC", "NFKD")},
     "small letters": str.lower,
     "case folded": str.casefold,
@@ -28,55 +34,17 @@ NORMALISING: dict[str, Change] = {
     "stripped": str.strip,
     "stripped at the start": str.lstrip,
     "stripped at the end": str.rstrip,
-    "without a last line end": lambda text: text.removesuffix("\n"),
-    "without a last character": lambda text: text[:-1],
-    "a space in front": lambda text: f" {text}",
     "a space in front of a letter": lambda text: f" {text}" if text[:1].isalpha() else text,
-    "cut at NUL": lambda text: text.partition("\0")[0],
-    "without NUL": _replacing("\0"),
-    "without control characters": _replacing(r"[\x01-\x08\x0e-\x1f\x7f]"),
-    "without a byte order mark": lambda text: text.removeprefix("\ufeff"),
-    "without marks": _replacing(r"\p{Mn}"),
-    "without format characters": _replacing(r"\p{Cf}"),
-    "without U+200B": _replacing("\u200b"),
-    "without U+200D": _replacing("\u200d"),
-    "without U+00AD": _replacing("\u00ad"),
-    "without variation selectors": _replacing("[\ufe00-\ufe0f]"),
-    "without unassigned characters": _replacing(r"\p{Cn}"),
-    "CR LF is LF": _replacing("\r\n", "\n"),
-    "CR is LF": _replacing("\r", "\n"),
-    "other line ends are LF": _replacing("[\u0085\u2028\u2029]", "\n"),
-    "one space of several": _replacing("  +", " "),
-    "one line end of several": _replacing("\n\n+", "\n"),
-    "tabs are spaces": _replacing("\t", " "),
-    "other spaces are spaces": _replacing(r"(?! )\p{Zs}", " "),
-    "U+00A0 is a space": _replacing("\u00a0", " "),
-    "U+2581 is a space": _replacing("\u2581", " "),
-    "a space is U+2581": _replacing(" ", "\u2581"),
-    "quotation marks are plain": _replacing("[\u2018\u2019]", "'"),
     "full width is ASCII": lambda text: "".join(chr(ord(c) - 0xFEE0) if "\uff01" <= c <= "\uff5e" else c for c in text),
     "only 16 bits of a code point": lambda text: "".join(chr(ord(c) & 0xFFFF) for c in text),
-    "U+FFFD beyond U+FFFF": _replacing(r"[\U00010000-\U0010ffff]", "\ufffd"),
-    "U+FFFD for noncharacters": _replacing(r"[\ufffe\uffff\ufdd0-\ufdef]", "\ufffd"),
     "digits are ASCII": lambda text: "".join(str(int(c)) if c.isdecimal() else c for c in text),
 }
-
-_SCRIPTS = (
-    "Arabic Armenian Bengali Bopomofo Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Han Hangul Hebrew "
-    "Hiragana Kannada Katakana Khmer Lao Malayalam Mongolian Myanmar Sinhala Tamil Telugu Thai Tibetan Cherokee Deseret"
-)
-PLACED = {
+NORMALISING = _changes(_FUNCTIONS, RULES["normalising"])
+WRITTEN = _changes(NORMALISING, RULES["written"])
+PLACED: dict[str, str] = {
     **{f"characters of {name}": rf"\p{{{name}}}" for name in (*CATEGORIES, "Cn")},
-    **{f"{name} letters": rf"(?V1)[\p{{Script={name}}}&&\p{{L}}]" for name in _SCRIPTS.split(" ")},
-    "letters beyond ASCII": r"(?V1)[\p{L}--[\x00-\x7f]]",
-    "letters beyond U+00FF": r"(?V1)[\p{L}--[\x00-\xff]]",
-    "letters beyond U+FFFF": r"(?V1)[\p{L}&&[\U00010000-\U0010ffff]]",
-    "digits beyond ASCII": r"(?V1)[\p{Nd}--[\x00-\x7f]]",
-    "white space beyond ASCII": r"(?V1)[\s--[\x00-\x7f]]",
-    "U+200C, U+200D": "[\u200c\u200d]",
-    "the underscore": "_",
-    "U+0085": "\u0085",
-    "U+001C to U+001F": r"[\x1c-\x1f]",
+    **{f"{name} letters": rf"(?V1)[\p{{Script={name}}}&&\p{{L}}]" for name in RULES["scripts"].split()},
+    **RULES["placed"],
 }
 """Characters that a pattern's classes may misplace, as expressions."""
 
@@ -116,19 +84,4 @@ READ: dict[str, Callable[[bytes], str]] = {
     "bytes are Latin-1": lambda data: data.decode("latin-1"),
     "a byte order mark is dropped": lambda data: data.decode("utf-8-sig", "replace"),
     "bytes of surrogates are let through": lambda data: data.decode("utf-8", "surrogatepass"),
-}
-_AFTER_DECODING = (
-    "NFC", "NFKC", "stripped", "stripped at the end", "without a last line end", "without a last character",
-    "cut at NUL", "without NUL", "without control characters", "without format characters", "CR LF is LF",
-    "one space of several", "U+2581 is a space", "only 16 bits of a code point", "U+FFFD beyond U+FFFF",
-    "U+FFFD for noncharacters",
-)  # fmt: skip
-WRITTEN: dict[str, Change] = {
-    **{name: NORMALISING[name] for name in _AFTER_DECODING},
-    "a space at the start is dropped": lambda text: text.removeprefix(" "),
-    "spaces before marks are dropped": _replacing(r" (?=[.,!?]|n't|'m|'s|'ve|'re)"),
-    "U+0120 is a space": _replacing("\u0120", " "),
-    "</w> is a space": _replacing("</w>", " "),
-    "@@ joins": _replacing("@@ "),
-    "<0x41> is A": _replacing("<0x41>", "A"),
 }
