@@ -84,7 +84,7 @@ def smallest_text(
         windows = (text[max(0, place - margin) : place + margin] for margin in _MARGINS for place in places)
         text = next(filter(trial, windows), text)
     if _n_bytes(text) > SHORT_ENOUGH:
-        run = _shortest_run(text, trial, places)
+        run = _shortest_run(text, trial)
         if run is not None and _n_bytes(run) > SHORT_ENOUGH:
             return run
         text = run or _shortest_part(text, trial)
@@ -136,18 +136,12 @@ def _without_two(items: S) -> Iterator[S]:
             yield items[:i] + items[i + 1 : j] + items[j + 1 :]
 
 
-def _shortest_run(text: str, trial: Callable[[str], bool], places: Sequence[int]) -> str | None:
+def _shortest_run(text: str, trial: Callable[[str], bool]) -> str | None:
     """Return the shortest repeat of a unit that differs and is no longer than `text`, or None."""
     for unit in _UNITS:
         for most in dict.fromkeys((len(text) // len(unit), _n_bytes(text) // _n_bytes(unit))):
-            if not trial(unit * most):
-                continue
-            for guess in (place // len(unit) + more for place in places for more in (1, 2)):
-                if 1 < guess < most and trial(unit * guess):
-                    if not trial(unit * (guess - 1)):
-                        return unit * guess
-                    most = guess
-            return unit * least(most, lambda times: trial(unit * times))  # noqa: B023 (called at once)
+            if trial(unit * most):
+                return unit * least(most, lambda times: trial(unit * times))  # noqa: B023 (called at once)
     return None
 
 
@@ -170,20 +164,15 @@ def _plainer(text: str, trial: Callable[[str], bool], budget: Budget) -> str:
     return text
 
 
-def _plain_for(character: str) -> tuple[str, ...]:
+def _plain_for(character: str) -> str:
     """Return simpler replacements for a character, the simplest first; none if it is already simple."""
     if character.isdigit():
-        plain: tuple[str, ...] = ("0",)
+        plain = "0"
     elif character.isalpha():
-        plain = ("a", "A") if character.upper() == character else ("a",)
-        plain += () if character.isascii() else ("é",)
-    elif character.isspace():
-        plain = (" ", "\n")
-    elif "\ud800" <= character <= "\udfff":
-        plain = ("a", ".", "\ufffd")
+        plain = "aA" if character.isascii() else "aAé"
     else:
-        plain = ("a", ".")
-    return plain[: plain.index(character)] if character in plain else plain
+        plain = " \n" if character.isspace() else "a.\ufffd"
+    return plain.partition(character)[0]
 
 
 Item = tuple[bytes, bytes]
