@@ -70,10 +70,9 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
         verdict.n_texts += 1
         verdict.n_bytes += key[1]
         try:
-            ids = _ids(tokenizer, text)
-            answer = Encoded.by(tokenizer, text, ids)
+            answer = _answer(tokenizer, text)
             wrong, _ = _wrong(answer, tokenizer, model)
-            outcome.digests[key] = hashlib.blake2b(array("Q", ids).tobytes(), digest_size=8).digest()
+            outcome.digests[key] = hashlib.blake2b(array("Q", answer.ids).tobytes(), digest_size=8).digest()
         except BaseException as error:  # a Rust panic is not an Exception
             if verdict.status == Outcome.RIGHT:
                 verdict.status, verdict.reason = status_of(error), describe(error)
@@ -82,13 +81,24 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
             continue
         if verdict.status == Outcome.RIGHT and wrong:
             verdict.status, verdict.reason = Outcome.MISMATCH, wrong
-            verdict.counterexample = _wrong_counterexample(tokenizer, text, model)
-        if verdict.round_trip == "lossy" and answer.back != repair_surrogates(text):
+            verdict.counterexample = _counterexample(
+                tokenizer, text, lambda answer: _wrong(answer, tokenizer, model)[1]
+            )
+        if verdict.round_trip == "lossy" and _lost(answer):
             lost.append(text)
     if verdict.status == Outcome.RIGHT and lost:
         verdict.reason = f"{len(lost):,} of {verdict.n_texts:,} texts are not restored"
-        verdict.counterexample = _lost_counterexample(tokenizer, lost[0])
+        verdict.counterexample = _counterexample(tokenizer, lost[0], _lost)
     return outcome
+
+
+def _answer(tokenizer: impls.Tokenizer, text: str) -> Encoded:
+    return Encoded.by(tokenizer, text, _ids(tokenizer, text))
+
+
+def _lost(answer: Encoded) -> str:
+    """Say to what else a text decodes, which is not a fault of a lossy model; "" if it is restored."""
+    return "" if answer.back == repair_surrogates(answer.text) else f"decodes to {answer.back!a}"
 
 
 def _wrong(answer: Encoded, tokenizer: impls.Tokenizer, model: str) -> tuple[str, str]:
@@ -117,24 +127,11 @@ def _spans(as_published: impls.Tokenizer, model: str, text: str) -> tuple[list[l
     return (theirs.tolist(), ours.tolist()) if ids == our_ids else ([], [])
 
 
-def _wrong_counterexample(tokenizer: impls.Tokenizer, text: str, model: str) -> Counterexample:
-    """Return the smallest text within `text` that is wrong, with its ids and how it shows."""
-
-    def wrong(candidate: str) -> tuple[str, str]:
-        return _wrong(Encoded.by(tokenizer, candidate, _ids(tokenizer, candidate)), tokenizer, model)
-
-    small = _smallest(text, tokenizer.model, lambda candidate: bool(wrong(candidate)[0]))
-    return Counterexample(Text.of(small), None, _ids(tokenizer, small), note=wrong(small)[1])
-
-
-def _lost_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:
-    """Return the smallest text within `text` that a lossy model does not restore; that is not a fault."""
-
-    def is_lost(candidate: str) -> bool:
-        return tokenizer.decode(_ids(tokenizer, candidate)) != repair_surrogates(candidate)
-
-    ids = _ids(tokenizer, small := _smallest(text, tokenizer.model, is_lost))
-    return Counterexample(Text.of(small), None, ids, note=f"decodes to {tokenizer.decode(ids)!a}")
+def _counterexample(tokenizer: impls.Tokenizer, text: str, fault_of: Callable[[Encoded], str]) -> Counterexample:
+    """Return the smallest text within `text` whose answer has a fault, with its ids and how the fault shows."""
+    small = _smallest(text, tokenizer.model, lambda candidate: bool(fault_of(_answer(tokenizer, candidate))))
+    answer = _answer(tokenizer, small)
+    return Counterexample(Text.of(small), None, answer.ids, note=fault_of(answer))
 
 
 def differing_text(a: str, b: str, model: str, corpus: str, split: str | None, key: Key) -> Counterexample:

@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -76,27 +77,21 @@ def fuzz_files(
     for seed in range(first_seed, first_seed + n_files):
         if len(result.findings) >= stop_after or (seconds is not None and time.monotonic() - began > seconds):
             break
+        random = Random(seed)
+        document = tokenizer_file(random)
+        texts = file_texts(document, random, TEXTS_A_FILE)
         for side in sides:
-            _compare(side, seed, result)
+            if (readers := _readers(side, document)) is None:
+                result.n_refused += 1
+                continue
+            result.n_texts += len(texts)
+            differing = ((text, answers) for text in texts if (answers := _difference(readers, document, text)))
+            for text, answers in islice(differing, 1):
+                smaller, text, answers = _reduced(side, document, text, answers)
+                result.findings.append(FileFinding(seed, side, text, answers.of_library, answers.ours, smaller))
         result.seeds = first_seed, seed + 1
         progress(result)
     return result
-
-
-def _compare(side: str, seed: int, result: FilesResult) -> None:
-    random = Random(seed)
-    document = tokenizer_file(random)
-    texts = file_texts(document, random, TEXTS_A_FILE)
-    readers = _readers(side, document)
-    if readers is None:
-        result.n_refused += 1
-        return
-    result.n_texts += len(texts)
-    for text in texts:
-        if answers := _difference(readers, document, text):
-            document, text, answers = _reduced(side, document, text, answers)
-            result.findings.append(FileFinding(seed, side, text, answers.of_library, answers.ours, document))
-            return
 
 
 def _readers(side: str, document: Document) -> tuple[Any, impls.Tokenizer] | None:
