@@ -15,6 +15,7 @@ import impls
 from harness.conform.digests import DIGEST, Digests, Methods, digests, held, in_a_child, in_time
 from harness.conform.values import faults_of_values, from_threads
 from harness.failures import message_of, status_of
+from harness.targets.operations import SHAPES
 from harness.targets.spec import NotLoadable
 
 ANY_OPTION = "any_option"
@@ -29,17 +30,13 @@ _BY_PLACE = ("text", "ids", "texts", "n_tokens", "token")
 """Arguments passed by position; all others are options, passed by name."""
 _OF_BYTES, _BYTES = ("decode_bytes", "token_bytes"), bytes | bytearray | memoryview
 _AS_THEY_ARE = ("decode", "truncate", "fits")
-_METHODS = (
-    *("encode", "encode_batch", "encode_array", "count", "pieces", "decode_with_offsets", "encode_with_offsets"),
-    *_OF_BYTES,
-    *_AS_THEY_ARE,
-)
-"""Operations that call the method of the same name."""
 _ALTERNATIVE_NAMES = {"token_bytes": "decode_single_token_bytes"}
 _TIMED = {"timed_encode": "encode", "timed_decode": "decode"}
 _OF_EVERY_OBJECT = (*_TIMED, "python_values", "digests", "decoded", "held")
 _MADE_BY = {"decode_stream": "decoder", "incremental": "incremental"}
 """Operation -> the method of the object that the adapter needs to carry it out."""
+_METHODS = SHAPES.keys() - {"describe", "encode_each", *_OF_EVERY_OBJECT, *_MADE_BY}
+"""Operations that call the method of the same name."""
 N_THREADS = 8
 
 

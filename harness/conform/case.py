@@ -26,6 +26,7 @@ from harness.judge import Encoded, judge
 from harness.minimize import Budget, least, smallest_sequence, smallest_text
 from harness.outcome import Outcome
 from harness.process.session import Failed
+from impls.core.errors import plural
 
 S = TypeVar("S", str, tuple[Any, ...])
 Judge = Callable[[str, Answer], bool]
@@ -39,7 +40,7 @@ _LONG = 3_000  # characters
 _WINDOWS, _FILLERS = ((0, 1), (0, 2), (1, 1), (2, 2)), ("x ", "x")
 _OF_ANOTHER_KIND = ("TypeError", "NotImplementedError", "Unsupported", "unknown operation")
 """Errors of a method that does not exist for this tokenizer, or takes other arguments; any other is a fault."""
-_TIMED, _TIMES = 1_000, 5
+_TIMED, _TIMES = 2_000, 5
 """Characters to encode, and how often, to time a target whose speed is not known yet."""
 
 
@@ -76,23 +77,22 @@ class Case:
         """Return whether the target can encode so many characters in a request; time it if its speed is unknown."""
         client = self.client
         if not client.characters_per_second:
-            for more in range(_TIMES):
-                client.digests([prose(_TIMED, self.seed + more)])
+            client.digests(prose(_TIMED, self.seed + more) for more in range(_TIMES))
         seconds = n_characters / (client.characters_per_second or inf)
         self.is_cut |= client.seconds_a_call <= seconds < client.session.limits.call_seconds / 2
         return seconds < client.seconds_a_call
 
-    def without_long_pieces(self, texts: Iterable[str]) -> list[str]:
-        """Leave out texts with a piece that takes the target too long."""
-        if self.longest_piece == inf:
-            return list(texts)
-        self.remarks.append(f"not asked: pieces of {self.longest_piece:,} characters or more, of a slow target")
-        pieces = self.reference.pieces
-        return [text for text in texts if max(map(len, pieces(text)), default=0) < self.longest_piece]
-
-    def can_ask(self, text: str) -> bool:
-        """Return whether target and reference are fast enough for a text of this length, among others."""
-        return len(text) <= self.reference.longest and self.affordable(4 * len(text))
+    def quick(self, texts: Iterable[str]) -> list[str]:
+        """Leave out texts that take target or reference long: of too many characters, or with too long a piece."""
+        texts, longest = list(texts), self.reference.longest
+        some = [text for text in texts if len(text) <= longest and self.affordable(4 * len(text))]
+        if self.longest_piece < inf:
+            pieces = self.reference.pieces
+            some = [text for text in some if max(map(len, pieces(text)), default=0) < self.longest_piece]
+        if len(some) < len(texts):
+            left_out = f"{plural(len(texts) - len(some), 'text')}, long or with a long piece"
+            self.remarks.append(f"not asked: {left_out}, of a slow target or reference")
+        return some
 
     def affordable_part(self, texts: list[str], n_times: int) -> list[str]:
         """Return the texts, or every second, fourth, … of them, if one request encodes each of them so many times."""

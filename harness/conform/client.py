@@ -18,7 +18,7 @@ from harness.conform.digests import Digests, digests
 from harness.conform.reference import Answer, Reference, digest_of, value_of
 from harness.conform.verdicts import GaveUp, Incomplete
 from harness.outcome import Outcome
-from harness.process.memory import cpu_seconds, waiting_seconds
+from harness.process.memory import waiting_seconds
 from harness.process.protocol import ErrorResult
 from harness.process.session import Failed, FailedError, Session
 from harness.targets.operations import SHAPES, described
@@ -65,11 +65,6 @@ class TargetClient(AbstractContextManager["TargetClient"]):
     def __exit__(self, *_: object) -> None:
         """End its process."""
         self.session.close()
-
-    @property
-    def processor_seconds(self) -> float:
-        """Return the processor time that the present process has used; 0 where the system does not tell."""
-        return cpu_seconds(self.session.pid)
 
     @property
     def busy_seconds(self) -> float:

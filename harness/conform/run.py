@@ -117,7 +117,7 @@ def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> Non
 def _judged(check: Check, case: Case) -> tuple[Status, str]:
     """Return the status and remark of a check that found no fault. Raises `Fault`."""
     if check.needs and not case.client.offered(check.needs.split("|")):
-        return "not offered", check.not_offered or f"it has no {check.needs}"
+        return "not offered", check.not_offered or f"it has no {check.needs.replace('|', ', no ')}"
     status: Status = "passed"
     try:
         if case.client.seconds_left <= 0:

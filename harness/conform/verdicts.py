@@ -85,9 +85,9 @@ class Fault(Exception):
         super().__init__(reason)
 
     @property
-    def text(self) -> str | None:
-        """Return the text that shows it, or None if there is no single text."""
-        return None if self.example is None or self.example.text is None else self.example.text.text
+    def text(self) -> str:
+        """Return the text that shows it, empty if there is no single text."""
+        return self.example.text.text if self.example and self.example.text else ""
 
 
 class GaveUp(Fault):

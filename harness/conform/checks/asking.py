@@ -28,8 +28,8 @@ _ENOUGH = 50
 _BRIEF, _SHORT = 3_000, 12  # characters
 _FAST, _FEWEST = 5e5, 10
 """Characters a second; of a slower target every second, third, … or tenth group of texts is asked by derived calls."""
-_MOST_SECONDS = 1.5
-"""A text that the target would take longer to encode is not asked."""
+_MOST_SECONDS, _MOST_SECONDS_OF_ALL = 1.5, 5.0
+"""A text that the target would take longer to encode is not asked, nor a longer group of texts by derived calls."""
 Wrong = tuple[str, str, list[str]]
 """A text, the call that answers it wrongly, and the texts asked together with it."""
 
@@ -49,13 +49,14 @@ def ask_all(
     n_refused, n_in_part, too_long = 0, 0, inf
     try:
         for number, group in enumerate(client.groups(texts, reference)):
-            most = min(reference.longest, _longest_quick(times))
+            most = min(reference.longest, _longest_quick(times, _MOST_SECONDS))
             too_long = min([too_long, *(len(text) for text in group if len(text) > most)])
             if not (group := [text for text in group if len(text) <= most]):
                 continue
             longest = max(map(len, group))
             every = max(1, min(_FEWEST, int(_FAST / (client.characters_per_second or _FAST))))
-            asked = [call for call in offered if call in ("encode", "decode") or number % every == 0]
+            in_full = number % every == 0 and longest <= _longest_quick(times, _MOST_SECONDS_OF_ALL / len(group))
+            asked = [call for call in offered if call in ("encode", "decode") or in_full]
             n_in_part += len(group) * (len(asked) < len(offered))
             began = client.busy_seconds
             for some, got in client.digests_of(group, asked):
@@ -83,14 +84,14 @@ def ask_all(
         case.remarks.append(f"{n_refused:,} texts that the reference refuses are not judged")
 
 
-def _longest_quick(times: Sequence[tuple[int, float]]) -> float:
-    """Return the characters of a text that takes no longer than the most, if time grows with length as it did."""
+def _longest_quick(times: Sequence[tuple[int, float]], seconds: float) -> float:
+    """Return the characters of a text that takes so many seconds, if time grows with length as it did."""
     long, slow = times[-1] if times else (0, 0.0)
     short, fast = next((before for before in times[::-1] if 1.5 * before[0] <= long), (0, 0.0))
     if not short:
         return inf
     power = min(2.0, max(1.0, log(slow / fast) / log(long / short)))
-    return float(long * (_MOST_SECONDS / slow) ** (1 / power))
+    return float(long * (seconds / slow) ** (1 / power))
 
 
 def _wrong(texts: list[str], got: Digests, expected: Digests, judged: Collection[str]) -> Iterator[Wrong]:

@@ -16,6 +16,7 @@ from harness.conform.case import Case
 from harness.conform.verdicts import Fault, Incomplete, NotAsked
 from harness.generators.texts import prose
 from harness.outcome import Outcome
+from harness.process.memory import cpu_seconds
 from harness.process.session import Failed
 from impls.core.errors import plural
 
@@ -117,11 +118,11 @@ def _seconds(case: Case, decoding: bool, text: str) -> float | Failed:
     call, given = ("decode", {"ids": case.reference.encode(text)}) if decoding else ("encode", {"text": text})
     if isinstance(refused := given.get("ids"), Failed):
         return refused
-    used, taken = case.client.processor_seconds, case.client.busy_seconds
+    used, taken = cpu_seconds(case.client.session.pid), case.client.busy_seconds
     answer = case.client.ask(f"timed_{call}" if case.client.offers(f"timed_{call}") else call, **given)
     if isinstance(answer, Failed | float):
         return answer
-    used, taken = case.client.processor_seconds - used, case.client.busy_seconds - taken
+    used, taken = cpu_seconds(case.client.session.pid) - used, case.client.busy_seconds - taken
     return used if used > 0.1 * taken else taken
 
 

@@ -35,9 +35,8 @@ def incremental(case: Case) -> None:
     kinds = ("replace", 0, 0, 1, "x"), ("copy", 0)
     has = {step[0] for step in kinds if not case.lacks("incremental", steps=[begun, step])}
     texts = [text for text in texts_for(case, 600) if 1 < len(text) <= _MOST_CHARACTERS]
-    long = filter(case.can_ask, [prose(_LONG, case.seed + 10)])
     case.remarks += [f"no {name}" for name in ("replace", "copy") if name not in has]
-    over(case, [*texts[:20], *long, *texts[20:]], partial(_fault, case, has))
+    over(case, [*texts[:20], *case.quick([prose(_LONG, case.seed + 10)]), *texts[20:]], partial(_fault, case, has))
 
 
 def _steps(text: str, has: set[str]) -> Iterator[tuple[Step, list[str]]]:

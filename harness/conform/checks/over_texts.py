@@ -25,7 +25,7 @@ def texts_for(case: Case, n_texts: int | None = None) -> list[str]:
     With `n_texts`, return about that many of them, of every length.
     """
     texts = [*_general(case.seed), *material.model_texts(case.reference.model, case.seed, 1_500)]
-    texts = sorted(case.without_long_pieces(without(case.reference.model.special_tokens, texts)), key=len)
+    texts = sorted(case.quick(without(case.reference.model.special_tokens, texts)), key=len)
     return texts if n_texts is None else texts[:: max(1, len(texts) // n_texts)]
 
 
@@ -39,8 +39,7 @@ def past_64k(case: Case) -> list[str]:
     """Return a few texts of more than 65,536 characters, one with more ids than that."""
     mixed = "".join(generate(f"gen/mixed:{_PAST_64K}"))
     prose = [material.prose(n * _PAST_64K, case.seed + 4 + n) for n in (1, 2)]
-    texts = (*prose, mixed[:_PAST_64K], "a b c d " * (_PAST_64K // 4))
-    return case.without_long_pieces(filter(case.can_ask, texts))
+    return case.quick([*prose, mixed[:_PAST_64K], "a b c d " * (_PAST_64K // 4)])
 
 
 def over(case: Case, inputs: Iterable[S], fault_of: Callable[[S], Fault | None]) -> None:

@@ -33,14 +33,16 @@ def special_tokens(case: Case) -> None:
     if not names:
         raise NotAsked("the model has no special tokens")
     specials = [*names[: _MOST_SPECIALS - 1], names[-1]] if len(names) > _MOST_SPECIALS else names
-    around = list(dict.fromkeys([*texts_around(specials), *filter(case.can_ask, _long_texts(specials, case.seed))]))
+    around = list(dict.fromkeys([*texts_around(specials), *case.quick(_long_texts(specials, case.seed))]))
     refused = case.client.ids(specials[0])
     refuses = isinstance(refused, Failed) and not refused.outcome.ends_process  # the reference's default
     try:
         ask_all(case, without(names, around) if refuses else around, ("encode",))
     except Fault as fault:
-        if fault.stage in ("normalisation", "pieces", "vocabulary", "refusal") and _of_special(case, fault.text):
-            fault.stage = "special tokens"
+        plain = "".join("." if character in "<|>[]" else character for character in fault.text)
+        if fault.stage in ("normalisation", "pieces", "vocabulary", "refusal") and plain != fault.text:
+            is_right = not case.has_wrong_ids(plain, case.client.ids(plain))
+            fault.stage = "special tokens" if is_right else fault.stage
         raise
     if case.client.offers("count") and not refuses:
         over(case, [f"a {name} b" for name in specials[:_MOST_BESIDE]], partial(fault_of, case, Call("count")))
@@ -84,12 +86,6 @@ def _heeds_options(case: Case, name: str) -> bool:
     if isinstance(allowed, Failed) and allowed.outcome.ends_process:
         raise Fault("process", f"encode with allowed_special ends in {allowed}", text=name, got=allowed)
     return not isinstance(allowed, Failed) and plain != allowed
-
-
-def _of_special(case: Case, text: str | None) -> bool:
-    """Return whether a text is right once the characters of its special tokens are replaced."""
-    other = "".join("." if character in "<|>[]" else character for character in text or "")
-    return other != (text or "") and not case.has_wrong_ids(other, case.client.ids(other))
 
 
 def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> None:

@@ -68,9 +68,8 @@ def state(case: Case) -> None:
 
 def _explained(case: Case, fault: Fault) -> Fault:
     """Return the fault of ids that are wrong now, or the given one of an answer that was another before."""
-    text = fault.text or ""
-    answer = case.client.ids(text)
-    return case.explain(text, answer, case.has_wrong_ids) if case.has_wrong_ids(text, answer) else fault
+    answer = case.client.ids(fault.text)
+    return case.explain(fault.text, answer, case.has_wrong_ids) if case.has_wrong_ids(fault.text, answer) else fault
 
 
 def _changed(

@@ -135,10 +135,10 @@ def test_what_was_stopped_by_the_clock_is_incomplete(conform: Conform) -> None:
 def test_what_would_take_a_slow_target_long_is_not_asked_and_said(
     planted_model: impls.Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert asking._longest_quick([(1_000, 2.0)]) == inf
-    assert asking._longest_quick([(500, 0.1), (1_000, 0.2)]) == pytest.approx(7_500)
-    assert asking._longest_quick([(500, 0.1), (1_000, 0.375), (1_000, 0.375)]) == pytest.approx(2_000, rel=0.1)
-    monkeypatch.setattr(asking, "_longest_quick", lambda times: 4_999)
+    assert asking._longest_quick([(1_000, 2.0)], 1.5) == inf
+    assert asking._longest_quick([(500, 0.1), (1_000, 0.2)], 1.5) == pytest.approx(7_500)
+    assert asking._longest_quick([(500, 0.1), (1_000, 0.375), (1_000, 0.375)], 1.5) == pytest.approx(2_000, rel=0.1)
+    monkeypatch.setattr(asking, "_longest_quick", lambda times, seconds: 4_999)
     monkeypatch.setattr(asking, "_FAST", 1e12)
     with TargetClient(lambda environment: InProcess(Full, environment)) as client:
         case = Case(client, Reference("tiktoken", "planted", planted_model))
