@@ -2,7 +2,8 @@
 
 Delta debugging (Zeller and Hildebrandt 2002). It suits a few thousand elements. A longer text is first reduced by
 searches of logarithmic cost: a window around the place of the difference; the shortest repeat of one short text that
-differs as well (which fits on a line); the shortest beginning and end that differ.
+differs as well, alone or beside the few characters at that place (which fits on a line); the shortest beginning and end
+that differ.
 
 The caller defines what a difference is; nothing here knows implementations, targets or records.
 """
@@ -12,7 +13,8 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from functools import partial
+from itertools import chain, combinations, product
 from typing import Any, TypeVar
 
 from impls.core.errors import InvalidModel
@@ -27,6 +29,8 @@ SHORT_ENOUGH = 3_000
 _LEAST_TRIALS = 60
 """Trials for a text that stays long, since each then takes long."""
 _UNITS = (" token", "x y ", " a", "0", "\n", "é", "中", "a")
+_WINDOWS, _FILLERS = ((0, 1), (0, 2), (1, 1), (2, 2)), ("x ", "x")
+"""Characters before and after a place, and what they are put beside."""
 _MARGINS = (4, 16, 64, 256, 1_024)
 _PAIRS_UP_TO = 24
 """In sequences of up to this many elements, pairs are removed too (a bracket and its partner)."""
@@ -75,16 +79,13 @@ def smallest_text(
     but the arguments.
     """
 
-    def differs_and_is_text(candidate: str) -> bool:
-        return bool(candidate) and differs(candidate)
-
     budget = budget or Budget()
-    trial = budget.counted(differs_and_is_text)
+    trial: Callable[[str], bool] = budget.counted(lambda candidate: bool(candidate) and differs(candidate))
     if _n_bytes(text) > SHORT_ENOUGH:
         windows = (text[max(0, place - margin) : place + margin] for margin in _MARGINS for place in places)
         text = next(filter(trial, windows), text)
     if _n_bytes(text) > SHORT_ENOUGH:
-        run = _shortest_run(text, trial)
+        run = _shortest_run(text, trial, places)
         if run is not None and _n_bytes(run) > SHORT_ENOUGH:
             return run
         text = run or _shortest_part(text, trial)
@@ -136,13 +137,22 @@ def _without_two(items: S) -> Iterator[S]:
             yield items[:i] + items[i + 1 : j] + items[j + 1 :]
 
 
-def _shortest_run(text: str, trial: Callable[[str], bool]) -> str | None:
-    """Return the shortest repeat of a unit that differs and is no longer than `text`, or None."""
-    for unit in _UNITS:
+def _shortest_run(text: str, trial: Callable[[str], bool], places: Sequence[int]) -> str | None:
+    """Return the shortest repeat of a unit that differs and is not longer than `text`, or None.
+
+    It stands alone, or after or before a few characters that `text` has at one of the places.
+    """
+    few = [text[max(0, place - before) : place + after] for place, (before, after) in product(places, _WINDOWS)]
+    for some, unit, order in chain(product([""], _UNITS, [1]), product(few, _FILLERS, (1, -1))):
         for most in dict.fromkeys((len(text) // len(unit), _n_bytes(text) // _n_bytes(unit))):
-            if trial(unit * most):
-                return unit * least(most, lambda times: trial(unit * times))  # noqa: B023 (called at once)
+            build = partial(_beside, some, unit, order)
+            if trial(build(most)):
+                return build(least(most, lambda n, build=build: trial(build(n))))  # type: ignore[misc]
     return None
+
+
+def _beside(some: str, unit: str, order: int, n: int) -> str:
+    return "".join((some, unit * n)[::order])
 
 
 def _shortest_part(text: str, trial: Callable[[str], bool]) -> str:

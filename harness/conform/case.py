@@ -7,11 +7,10 @@ a fresh process; if the answer is right there, the earlier text that causes the 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import accumulate, chain, islice, product
+from itertools import accumulate, chain, islice
 from math import inf
 from typing import Any, TypeVar
 
@@ -36,8 +35,6 @@ SHRINK_SECONDS, HISTORY_SECONDS = 10.0, 20.0
 OVERTIME_SECONDS = 30.0
 """How long the search for the smallest input of a fault may take past the end of its check."""
 _NOT_SHRUNK = "; not shrunk further: stopped by the clock"
-_LONG = 3_000  # characters
-_WINDOWS, _FILLERS = ((0, 1), (0, 2), (1, 1), (2, 2)), ("x ", "x")
 _OF_ANOTHER_KIND = ("TypeError", "NotImplementedError", "Unsupported", "unknown operation")
 """Errors of a method that does not exist for this tokenizer, or takes other arguments; any other is a fault."""
 _TIMED, _TIMES = 2_000, 5
@@ -184,14 +181,11 @@ class Case:
         """Return the fault of a text whose `answer` was wrong in the current process, with its smallest input."""
         if isinstance(answer, Failed) and answer.outcome is Outcome.TIMEOUT:  # each trial would take as long again
             return self._fault(*locate(text, answer, self.client, self.reference), text, answer)
-        self.client.counting = False
         at_first = self._fault("pieces or merges", "a wrong answer", text, answer)
         try:
             return self.in_overtime(lambda: self._explain(text, answer, is_wrong), at_first)
         except GaveUp as error:
             return self._fault("process", f"a wrong answer, not shrunk: {error.reason}", text, answer)
-        finally:
-            self.client.counting = True
 
     def _fault(self, stage: Stage, reason: str, text: str, got: Answer, after: tuple[str, ...] = ()) -> Fault:
         return Fault(stage, reason, text=text, after=after, expected=self.reference.ids(text), got=got)
@@ -207,22 +201,10 @@ class Case:
         self.client.fresh()
         if not wrong(text):
             return self._of_history(text, answer, before, is_wrong)
-        places = self._places(text)
-        small = self._with_filler(text, wrong, places) if len(text) > _LONG else None
-        if small is None or len(small) <= _LONG:
-            small = smallest_text(small or text, wrong, Budget(max_seconds=SHRINK_SECONDS), places)
+        small = smallest_text(text, wrong, Budget(max_seconds=SHRINK_SECONDS), self._places(text))
         answer = self.client.ids(small)
         before = self.client.history[:-1]
         return self._located(small, is_wrong) or self._of_history(small, answer, before, is_wrong)
-
-    def _with_filler(self, text: str, wrong: Callable[[str], bool], places: Sequence[int]) -> str | None:
-        """Return the few characters at one of the places before or after as many plain letters as show the fault."""
-        for place, (before, after), filler, order in product(places, _WINDOWS, _FILLERS, (1, -1)):
-            few, most = text[max(0, place - before) : place + after], len(text) // len(filler)
-            build = partial(_joined, few, filler, order)
-            if few and wrong(build(most)):
-                return build(least(most, lambda n, build=build: wrong(build(n))))  # type: ignore[misc]
-        return None
 
     def _located(self, text: str, is_wrong: Judge) -> Fault | None:
         """Locate the fault on `text` in a fresh process; None if it is answered rightly there."""
@@ -297,7 +279,3 @@ class Case:
                 return self._fault("cache", reason, joined, answer)
         reason = f"right in a fresh process, wrong after {expression(earlier)}"
         return self._fault("cache", reason, text, wrong, after=(earlier,))
-
-
-def _joined(few: str, filler: str, order: int, n: int) -> str:
-    return "".join((few, filler * n)[::order])
