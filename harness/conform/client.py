@@ -52,8 +52,6 @@ class TargetClient(AbstractContextManager["TargetClient"]):
         self._n_in_all: Counter[str] = Counter()
         self.given_up = ""
         """Why the whole run must stop; empty while it need not."""
-        self.counting = True
-        """Whether failures count towards giving up; not while a failure is being shrunk."""
         self.history: list[str] = []
         """Texts encoded by the current process, in order."""
         self.characters_per_second = 0.0
@@ -140,7 +138,7 @@ class TargetClient(AbstractContextManager["TargetClient"]):
         if not failed.outcome.ends_process:
             return failed
         self.n_failures += 1
-        if self.counting:
+        if self.share < inf:  # not while a failure is being shrunk
             for counted, factor in ((self._n_in_all, 3), (self._n_in_check, 1)):
                 counted[failed.outcome] += 1
                 if counted.total() >= factor * MAX_FAILURES or counted[Outcome.TIMEOUT] >= factor * MAX_TIMEOUTS:

@@ -35,11 +35,6 @@ def at_both_ends(codes: Iterable[int]) -> Iterator[str]:
     return (f"{chr(code)}a{chr(code)}" for code in codes)
 
 
-def alone(codes: Iterable[int]) -> Iterator[str]:
-    """Yield each code point."""
-    return map(chr, codes)
-
-
 # --- tokens ----------------------------------------------------------------------------------------------------
 
 

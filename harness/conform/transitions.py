@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from itertools import chain, islice, product
 from random import Random
@@ -55,10 +55,8 @@ def _walks(automaton: Automaton, pairs: Pairs) -> Iterator[str]:
 
 
 def _common_pairs(model: Model, automaton: Automaton) -> Pairs:
-    n_tokens: dict[str, int] = {}
-    for text in filter(None, map(text_of, filter(None, model.tokens))):
-        for pair in {text[k : k + 2] for k in range(len(text) - 1)}:
-            n_tokens[pair] = n_tokens.get(pair, 0) + 1
+    texts = filter(None, map(text_of, filter(None, model.tokens)))
+    n_tokens = Counter(pair for text in texts for pair in {text[k : k + 2] for k in range(len(text) - 1)})
     pairs: Pairs = {}
     common = sorted(n_tokens, key=lambda pair: (n_tokens[pair], pair), reverse=True)
     for pair in chain(common, _pairs_in_part(model, automaton)):

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import chain, pairwise, product, zip_longest
 from typing import Any, TypeVar
 
+from harness.conform.digests import Methods
+
 T = TypeVar("T")
 R = TypeVar("R")
 
-Methods = Mapping[str, Callable[..., Any]]
-"""Methods of a target, `encode` and `decode` among them."""
 _WRONG: tuple[Any, ...] = (None, 1, 1.5, b"bytes", [None], ["text"], [1.5], {})
 _TYPES: dict[str, Any] = {"encode": list, "decode": str, "decode_bytes": bytes, "encode_batch": list}
 _SWITCH_SECONDS = 1e-5

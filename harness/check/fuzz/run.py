@@ -154,12 +154,8 @@ class FuzzRun:
         return len(self.result.findings) >= self.plan.stop_after
 
     def _over(self) -> bool:
-        plan, result = self.plan, self.result
-        return (
-            self._found_enough
-            or (plan.n_texts is not None and result.n_texts >= plan.n_texts)
-            or (plan.seconds is not None and result.seconds >= plan.seconds)
-        )
+        limits = (self.result.n_texts, self.plan.n_texts), (self.result.seconds, self.plan.seconds)
+        return self._found_enough or any(most is not None and used >= most for used, most in limits)
 
     def _cut(self, questions: list[Question]) -> list[Question]:
         """Return the questions with no more texts than the plan still allows."""
