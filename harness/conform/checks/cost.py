@@ -5,9 +5,7 @@ Time is processor time, so that a busy machine does not distort it: as the targe
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from functools import partial
 from itertools import product, takewhile
 from math import log
 
@@ -37,7 +35,7 @@ Times = list[tuple[int, float]]
 
 
 def cost(case: Case) -> None:
-    """Check that time grows no faster than n log n on every family, or as the reference's does.
+    """Check that time grows no faster than n log n on every family.
 
     Growth with the length of a piece that a target declares is noted, once.
     """
@@ -48,7 +46,7 @@ def cost(case: Case) -> None:
         what = f"decoding {name}" if decoding else name
         extra = 0.0 if decoding or not _is_one_piece(case, text) else case.client.description.time_exponent - 1
         for numbers in (_NUMBERS, _NUMBERS_AGAIN):
-            times = _times(case, text, partial(_seconds, case, decoding), numbers)
+            times = _times(case, decoding, text, numbers)
             if (power := _exponent(times)) <= _MOST_EXPONENT + extra:
                 break
         if len(times) < 2:
@@ -59,14 +57,9 @@ def cost(case: Case) -> None:
             continue
         shown = ", ".join(f"{seconds:.2g} s for {size:,}" for size, seconds in times)
         reason = f"on {what} time grows with length to the power of {power:.1f}: {shown} characters"
-        if power <= _MOST_EXPONENT + extra:
-            as_declared.append(reason)
-            continue
-        known = _exponent(_times(case, text, partial(_reference_seconds, case, decoding)))
-        if power < known + 0.3:
-            case.excused.append(f"{what}: length to the power of {power:.1f}, the reference {known:.1f}")
-            continue
-        raise Fault("resources", reason, text=text(times[-1][0], 0), expected="at most n log n", got=shown)
+        if power > _MOST_EXPONENT + extra:
+            raise Fault("resources", reason, text=text(times[-1][0], 0), expected="at most n log n", got=shown)
+        as_declared.append(reason)
     if as_declared:
         n_families = plural(len(as_declared), "family", "families")
         case.remarks.append(f"as it declares of long pieces, {as_declared[0]} (so or similar on {n_families})")
@@ -80,15 +73,13 @@ def _is_one_piece(case: Case, text: Callable[[int, int], str]) -> bool:
     return max(map(len, case.reference.pieces(text(size, 0)))) > size / 2
 
 
-def _times(
-    case: Case, text: Callable[[int, int], str], seconds_of: Callable[[str], float | Failed], numbers: range = _NUMBERS
-) -> Times:
+def _times(case: Case, decoding: bool, text: Callable[[int, int], str], numbers: range) -> Times:
     """Return the least time of each size, each of new texts; up to a refusal, or until one takes long."""
     times: Times = []
     for size in takewhile(case.affordable, questions.COST_SIZES):
         taken = []
         for number in numbers:
-            seconds = seconds_of(text(size, number))
+            seconds = _seconds(case, decoding, text(size, number))
             if isinstance(seconds, Failed):
                 return times
             taken.append(seconds)
@@ -124,15 +115,6 @@ def _seconds(case: Case, decoding: bool, text: str) -> float | Failed:
         return answer
     used, taken = cpu_seconds(case.client.session.pid) - used, case.client.busy_seconds - taken
     return used if used > 0.1 * taken else taken
-
-
-def _reference_seconds(case: Case, decoding: bool, text: str) -> float | Failed:
-    began = time.process_time()
-    ids = case.reference.encode(text)
-    if decoding and isinstance(ids, list):
-        began = time.process_time()
-        case.reference.decode(ids)
-    return ids if isinstance(ids, Failed) else time.process_time() - began
 
 
 def memory(case: Case) -> None:

@@ -17,14 +17,8 @@ from harness.process.session import Failed
 from impls import Unsupported
 
 _OF_IDS = ("decode_bytes", "decode_with_offsets")
-_STAGES: dict[str, tuple[Stage, str]] = {
-    "count": ("derived", "the count is not the number of ids"),
-    "encode_array": ("derived", "the array holds other ids than the list"),
-    "decode_bytes": ("decode", "decode_bytes of the right ids gives other bytes"),
-    "decode_with_offsets": ("offsets", "tokens do not start where decode_with_offsets says"),
-    "encode_with_offsets": ("offsets", "encode_with_offsets has other ids than encode, or tokens elsewhere"),
-    "pieces": ("pieces", "its method `pieces` cuts this text differently"),
-}
+_STAGES: dict[str, Stage] = dict.fromkeys(("decode_with_offsets", "encode_with_offsets"), "offsets")
+_STAGES |= {"count": "derived", "encode_array": "derived", "decode_bytes": "decode", "pieces": "pieces"}
 
 
 class Call(NamedTuple):
@@ -35,7 +29,7 @@ class Call(NamedTuple):
 
     def __str__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
-        return f"{self.operation}(text{options})"
+        return f"{self.operation}({'ids' if self.operation in _OF_IDS else 'text'}{options})"
 
 
 def fault_of(case: Case, call: Call, text: str) -> Fault | None:
@@ -52,9 +46,8 @@ def fault_of(case: Case, call: Call, text: str) -> Fault | None:
         raise NothingToCompare
     if isinstance(got, Failed) and not got.outcome.ends_process and any(map(text.__contains__, case.special_names)):
         raise NothingToCompare  # it may refuse special text
-    by_limit: tuple[Stage, str] = ("truncation", f"{call} is wrong")
-    stage, reason = by_limit if call.options else _STAGES.get(call.operation, by_limit)
-    reason = f"{call} ends in {got}" if isinstance(got, Failed) else reason
+    stage: Stage = "truncation" if call.options else _STAGES.get(call.operation, "truncation")
+    reason = f"{call} ends in {got}" if isinstance(got, Failed) else f"{call} is wrong"
     given = ids if is_of_ids else None
     return Fault(stage, reason, text=text, ids=given, expected=answered(expected), got=answered(got))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 
 from harness.conform.case import Case, S
-from harness.conform.verdicts import Fault, NotAsked, NothingToCompare
+from harness.conform.verdicts import Fault, NothingToCompare
 from harness.data.generated import generate
 from harness.generators import texts as material
 from impls.core.text.text import special_matcher
@@ -43,10 +43,7 @@ def past_64k(case: Case) -> list[str]:
 
 
 def over(case: Case, inputs: Iterable[S], fault_of: Callable[[S], Fault | None]) -> None:
-    """Judge all inputs.
-
-    Raises the fault of the smallest input found within the first wrong one; `NotAsked` if none could be compared.
-    """
+    """Judge all inputs. Raises the fault of the smallest input found within the first wrong one."""
     n_judged = n_left_out = 0
     for given in inputs:
         n_judged += 1
@@ -60,5 +57,3 @@ def over(case: Case, inputs: Iterable[S], fault_of: Callable[[S], Fault | None])
             raise case.smallest_fault(given, fault_of, fault)
     if n_left_out:
         case.remarks.append(f"{n_left_out:,} of {n_judged:,} inputs could not be compared")
-        if n_left_out == n_judged:
-            raise NotAsked(case.remarks[-1])
