@@ -52,11 +52,10 @@ class SentencePiece(Adapter):
 
     def _takes_original_texts(self, model: Model) -> bool:
         rules = model.sentencepiece
-        if rules is None or model.pattern or model.whole_token_flags or b"\0" in model.id_by_token:
+        if rules is None or model.pattern or model.whole_token_flags or model.normalization_steps is not None:
             return False
-        if model.normalization_steps is not None:
-            return False
-        return rules.dummy_prefix in ("always", "never") and not _unknown_by_us(model)
+        is_known = rules.dummy_prefix in ("always", "never") and b"\0" not in model.id_by_token
+        return is_known and not _unknown_by_us(model)
 
     def _load(self, model: Model) -> Calls:
         check_merges(model)

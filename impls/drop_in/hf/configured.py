@@ -25,7 +25,7 @@ def _part(name: str, method: str, read: Callable[[Any], Any] | None = None) -> A
     it is read by `read`, or, since the ids depend on it, with the rest of the file."""
 
     def set_part(self: Configured, given: Any) -> None:
-        document = given_document(name, f"a {name.replace('_', '-')}", method, given)
+        document = None if given is None else given_document(name, f"a {name.replace('_', '-')}", method, given)
         if read is None:
             self._read_again(**{name: document})
         else:
@@ -91,9 +91,7 @@ class Configured:
     def enable_truncation(self, max_length: int, **options: Any) -> None:
         """Truncate to `max_length` tokens; options: `stride=0`, `strategy="longest_first"` (`"only_first"`,
         `"only_second"`), `direction="right"`. Raise ValueError for a stride that leaves no room."""
-        truncation = Truncation.of(max_length, options)
-        truncation.check(self.pipeline.n_added(False))
-        self._change(truncation=truncation)
+        self._change(truncation=Truncation.of(max_length, options, self.pipeline.n_added(False)))
 
     def no_truncation(self) -> None:
         """Do not truncate."""

@@ -143,13 +143,11 @@ def _model_with(part: str, document: dict[str, Any]) -> Model:
     return read_with_notes({"model": {"vocab": CHARACTER_TO_BYTE, "merges": []}, part: document})[0]
 
 
-def given_document(name: str, what: str, method: str, given: Any) -> dict[str, Any] | None:
+def given_document(name: str, what: str, method: str, given: Any) -> dict[str, Any]:
     """Return the form in tokenizer.json of a part, or of an object of the library, which have `method`.
 
     Raise TypeError for anything else, and `InvalidModel` for Python code.
     """
-    if given is None:
-        return None
     if not hasattr(given, method):
         raise wrong_type(name, what, given)
     try:

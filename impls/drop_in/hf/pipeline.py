@@ -28,7 +28,7 @@ from impls.drop_in.hf.added_tokens import AddedTokens, read_entries
 from impls.drop_in.hf.arguments import Texts
 from impls.drop_in.hf.encoding import Encoding, Padding, Span
 from impls.drop_in.hf.parts import Decoder, Normalizer, PreTokenizer
-from impls.drop_in.hf.post_processing import PostProcessor, joined, read_processor
+from impls.drop_in.hf.post_processing import PostProcessor, read_processor
 from impls.drop_in.hf.truncation import Truncation
 from impls.formats.files import checked_content, converted, naming, without_collecting
 from impls.formats.tokenizer_json.decoder_steps import read_decoder
@@ -193,10 +193,13 @@ class Pipeline:
         """Return an encoding, or a pair, truncated, with special tokens, and padded."""
         if self.truncation is not None:
             self.truncation.cut(first, second, self.n_added(second is not None) if adds else 0)
-        if self.post_processor is None:
-            encoding = joined(first, second)
-        else:
+        encoding = first
+        if self.post_processor is not None:
             encoding = self.post_processor.process(first, second, adds)
+        elif second is not None:
+            first.set_sequence_id(0)
+            second.set_sequence_id(1)
+            encoding = Encoding.merge([first, second], False)
         if self.padding is not None:
             self.padding.fill([encoding])
         return encoding

@@ -219,12 +219,3 @@ def read_processor(document: Any) -> PostProcessor | None:
     except InvalidModel as error:
         known = "ByteLevel, TemplateProcessing, BertProcessing, RobertaProcessing, and a Sequence of them"
         raise InvalidModel(f"post_processor: {error}; supported are {known}") from None
-
-
-def joined(encoding: Encoding, pair: Encoding | None) -> Encoding:
-    """Return the result of a tokenizer without a post-processor for a text, or for a pair."""
-    if pair is None:
-        return encoding
-    encoding.set_sequence_id(0)
-    pair.set_sequence_id(1)
-    return Encoding.merge([encoding, pair], False)

@@ -43,10 +43,8 @@ class Tokenizer(Configured):
         if isinstance(model, Implementation):
             self.pipeline = Pipeline.of(model, write_compact(model.model))
             return
-        given = given_document("model", "a tokenizer of the suite, or a models.BPE", "get_trainer", model)
-        if given is None:
-            raise wrong_type("model", "a tokenizer of the suite, or a models.BPE", model)
-        self.pipeline = read_document({"model": given}, registry.get(implementation))
+        document = given_document("model", "a tokenizer of the suite, or a models.BPE", "get_trainer", model)
+        self.pipeline = read_document({"model": document}, registry.get(implementation))
 
     @classmethod
     def _of(cls, pipeline: Pipeline) -> Tokenizer:

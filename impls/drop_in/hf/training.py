@@ -13,16 +13,16 @@ import msgspec
 from impls import registry
 from impls.core.arguments import wrong_type
 from impls.core.errors import Unsupported
-from impls.core.model import Model
 from impls.core.specification import TrainingSpec
 from impls.core.text.blocks import documents_of
-from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, to_printable
+from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
 from impls.core.text.files import TextFile
 from impls.core.text.patterns import WHOLE_TEXT
 from impls.drop_in.hf.added_tokens import AddedToken
 from impls.drop_in.hf.arguments import encodable, items
 from impls.drop_in.hf.parts import Normalizer, PreTokenizer
 from impls.drop_in.hf.pipeline import Pipeline
+from impls.formats.tokenizer_json.writer import write_compact
 
 _DEFAULT_SIZE = 30_000
 
@@ -55,7 +55,9 @@ def learned(pipeline: Pipeline, texts: Iterable[str], trainer: Any) -> dict[str,
     spec = _spec(settings, names, by_bytes)
     model = registry.learn(pipeline.implementation.name, pieces, spec)
     added = [{"id": k, **token.__getstate__()} for k, token in enumerate(special)]
-    return {"model": pipeline.document["model"] | _vocabulary(model, names), "added_tokens": added}
+    written = msgspec.json.decode(write_compact(model.with_(pattern=())))["model"]
+    vocabulary = {"vocab": written["vocab"], "merges": written["merges"]}
+    return {"model": pipeline.document["model"] | vocabulary, "added_tokens": added}
 
 
 def _settings(trainer: Any) -> _Settings:
@@ -98,16 +100,6 @@ def _pieces(texts: Iterable[str], normalizer: Normalizer | None, split: PreToken
         if normalizer is not None:
             text = normalizer.normalize_str(text)
         yield from (text,) if split is None else (piece for piece, _ in split.pieces(text))
-
-
-def _vocabulary(model: Model, special: list[str]) -> dict[str, Any]:
-    """Return `vocab` and `merges` of tokenizer.json."""
-    write = to_printable if model.alphabet == "bytes" else bytes.decode
-    names = [*special, *(write(token) for token in model.tokens[len(special) :] if token is not None)]
-    return {
-        "vocab": {name: i for i, name in enumerate(names)},
-        "merges": [[names[left], names[right]] for left, right in model.merges],
-    }
 
 
 def given_texts(iterator: Any) -> Iterator[str]:

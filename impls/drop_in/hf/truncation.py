@@ -27,27 +27,27 @@ class Truncation(msgspec.Struct, frozen=True, kw_only=True):
     stride: Count
 
     @staticmethod
-    def of(max_length: Any, options: dict[str, Any]) -> Truncation:
-        """Return the settings of `enable_truncation`; raise TypeError, OverflowError or ValueError."""
+    def of(max_length: Any, options: dict[str, Any], n_added: int) -> Truncation:
+        """Return the settings of `enable_truncation`; raise TypeError or OverflowError, and ValueError, for a stride
+        too, that leaves no room beside `n_added` tokens of a post-processor."""
         ignore(options.keys() - {"stride", "strategy", "direction"})
-        return Truncation(
+        truncation = Truncation(
             max_length=unsigned("max_length", max_length),
             stride=unsigned("stride", options.get("stride", 0)),
             strategy=written(one_of("strategy", options.get("strategy", "longest_first"), _STRATEGIES)),
             direction=written(one_of("direction", options.get("direction", "right"), DIRECTIONS)),
         )
+        length, stride = truncation.max_length, truncation.stride
+        if n_added <= length < stride + n_added:
+            room = f"max_length, {length}, of which the post-processor takes {n_added}"
+            raise ValueError(f"stride must be smaller than {room}; not {stride}")
+        return truncation
 
     @property
     def options(self) -> dict[str, Any]:
         """Return the settings with the names that they have in `enable_truncation`."""
         (strategy,) = (name for name in _STRATEGIES if written(name) == self.strategy)
         return msgspec.structs.asdict(self) | {"strategy": strategy, "direction": self.direction.lower()}
-
-    def check(self, n_added: int) -> None:
-        """Raise ValueError for a stride that leaves no room beside `n_added` tokens of a post-processor."""
-        if n_added <= self.max_length < self.stride + n_added:
-            room = f"max_length, {self.max_length}, of which the post-processor takes {n_added}"
-            raise ValueError(f"stride must be smaller than {room}; not {self.stride}")
 
     def cut(self, first: Encoding, second: Encoding | None, n_added: int) -> None:
         """Truncate one encoding or a pair to `max_length` minus `n_added`; raise `TruncationError`."""
