@@ -150,11 +150,12 @@ def test_published_vocabularies_are_regular(name: str, n_merges: int) -> None:
         ({"alphabet": "chars", "unknown": "?", "unknown_id": 300}, "characters outside the alphabet"),
         ({"alphabet": "chars", "end_of_word": "</w>"}, "end_of_word"),
         ({"normalization": "nfc"}, "normalization nfc"),
+        ({"added_tokens": {"<a>": 300}, "whole_token_flags": {"<a>": ("lstrip",)}}, "white space around some added"),
     ],
 )
 def test_a_lossy_model_says_why(fields: dict[str, Any], why: str | None) -> None:
-    tokens = (b"a",) if fields.get("alphabet") == "chars" else BYTES
-    lossy = Model(tokens=tokens, **fields).lossy
+    alphabet = fields.get("alphabet", "bytes")
+    lossy = Model(tokens=(b"a",) if alphabet == "chars" else BYTES, alphabet=alphabet).with_(**fields).lossy
     assert lossy is None if why is None else lossy is not None and lossy.startswith(why)
 
 

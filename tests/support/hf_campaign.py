@@ -216,7 +216,11 @@ def _asking(rng: Random) -> Call:
             t.get_vocab(with_added_tokens=False),
             t.get_vocab_size(),
             t.get_vocab_size(with_added_tokens=False),
-            [t.num_special_tokens_to_add(is_pair) for is_pair in (False, True)],
+            [
+                None if part is None else part.num_special_tokens_to_add(is_pair)
+                for part in (t, t.post_processor)
+                for is_pair in (False, True)
+            ],
             {i: (token.__getstate__(), repr(token)) for i, token in t.get_added_tokens_decoder().items()},
             (t.truncation, t.padding, t.encode_special_tokens),
             [t.id_to_token(i) for i in range(800)],

@@ -34,9 +34,11 @@ def of_bytes(m: Any) -> Any:
     return t
 
 
-def token(m: Any, *given: Any, **flags: Any) -> Any:
-    added = m.AddedToken(*given, **flags)
-    return [repr(added), str(added), added.__getstate__(), repr(pickle.loads(pickle.dumps(added)))]
+def tokens(m: Any) -> Any:
+    """What added tokens of each flag say of themselves."""
+    names = ("rstrip", "lstrip", "single_word", "normalized", "special")
+    made = [m.AddedToken(), *(m.AddedToken("<m>", **{name: value}) for name in names for value in (False, True))]
+    return [(repr(t), str(t), t.__getstate__(), repr(pickle.loads(pickle.dumps(t)))) for t in made]
 
 
 def changed(m: Any) -> Any:

@@ -61,8 +61,6 @@ def test_what_cannot_be_judged_is_status_2_and_one_line(
     monkeypatch.chdir(folder)
     for arguments, message in (
         ("no_such_module:Thing", "no module no_such_module"),
-        ("conform_adapter:Nothing", "no Nothing"),
-        ("json:loads", "json"),
         ("conform_adapter:Right --check frobnicate", "unknown check 'frobnicate'"),
         ("conform_adapter:Right --reference nobody", "unknown implementation 'nobody'"),
         ("conform_adapter:Right --junit junit.xml", "--junit was removed: use --json"),

@@ -1,3 +1,5 @@
+"""Lists of ids that `encode` would not give are counted, and a line that is no list is named."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Random files hold every kind of step, flag and merge, and nearly all of them are read by the library."""
+
 from __future__ import annotations
 
 import json
@@ -39,6 +41,9 @@ def test_every_kind_of_step_behavior_and_flag_occurs() -> None:
     wanted += [[flag, value] for flag in flags.split() for value in (False, True)]
     wanted += [["end_of_word_suffix", "</w>"], ["unk_token", "<unk>"]]
     assert [fact for fact in wanted if json.dumps(fact) not in seen] == []
+    models = [tokenizer_file(Random(seed))["model"] for seed in SEEDS[:300]]
+    kinds = {(model["end_of_word_suffix"], bool(model["merges"])) for model in models}
+    assert len(kinds) == 4, "words and others, with merges and without"
 
 
 def _facts(value: Any) -> Iterator[list[Any]]:

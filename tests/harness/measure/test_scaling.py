@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
+from records_by_hand import timed
 
 from harness.measure.materials import Materials
 from harness.measure.references import References
 from harness.measure.scaling import Scale, curves, measure_scaling, size_of
 from harness.measure.texts import Corpora
 from harness.outcome import Outcome
-from harness.records import Measurement, Pass
+from harness.records import Measurement
 from impls import Model
 
 pytestmark = pytest.mark.usefixtures("toys")
@@ -65,7 +66,7 @@ def test_growth_stops_at_the_first_failure_which_is_recorded() -> None:
 def test_the_command_ends_with_1_where_a_curve_ends_in_a_fault(
     bpebench: Any, monkeypatch: pytest.MonkeyPatch, outcome: Outcome, status: int
 ) -> None:
-    records = [point(1000, 1.0), point(2000, 2.0)]
+    records = [*points(1000, 1.0), *points(2000, 2.0)]
     for record in records:
         record.outcome = outcome
     monkeypatch.setattr("harness.commands.run.measure_growth", lambda *_, **__: records)
@@ -74,28 +75,21 @@ def test_the_command_ends_with_1_where_a_curve_ends_in_a_fault(
     assert [curve["outcome"] for curve in json.loads(ended.out)["curves"]] == [outcome]
 
 
-def point(n_bytes: int, seconds: float | None, number: int = 0, limit: float | None = None) -> Measurement:
-    return Measurement(
-        workload=f"scale/m/gen/spaces:{n_bytes}",
-        implementation="one",
-        task="encode",
-        model="m",
-        corpus=f"gen/spaces:{n_bytes}",
-        outcome=Outcome.TIMEOUT if seconds is None else Outcome.RIGHT,
-        opening=number,
-        limit_seconds=limit,
-        passes=[] if seconds is None else [Pass(0, False, n_bytes, [1], [seconds], [seconds])],
-    )
+def points(n_bytes: int, *seconds: float, limit: float | None = None) -> list[Measurement]:
+    """One of each number of seconds; of none, one that took too long."""
+    passes, corpus = [[each] for each in seconds] or [[]], f"gen/spaces:{n_bytes}"
+    outcome = Outcome.RIGHT if seconds else Outcome.TIMEOUT
+    return timed("one", passes, f"scale/m/{corpus}", outcome, n_bytes, corpus=corpus, limit_seconds=limit)
 
 
 def test_the_exponent_comes_from_the_least_time_of_each_size_and_a_timeout_bounds_it() -> None:
-    quadratic = [point(n, n * n * 1e-8 * (1 + 3 * number), number) for n in (1000, 2000, 4000) for number in (0, 1)]
-    fit = curves([*quadratic, point(8000, None, limit=0.64)])["one", "spaces"].exponent
+    quadratic = [record for n in (1000, 2000, 4000) for record in points(n, n * n * 1e-8, n * n * 4e-8)]
+    fit = curves([*quadratic, *points(8000, limit=0.64)])["one", "spaces"].exponent
     assert (fit.value, fit.lower_bound) == (pytest.approx(2), pytest.approx(2))
 
 
 def test_a_timeout_without_a_limit_stands_at_three_seconds_and_a_flaky_one_bounds_nothing() -> None:
-    linear = [point(n, n * 1e-3) for n in (1000, 2000)]
+    linear = [*points(1000, 1.0), *points(2000, 2.0)]
     for size, bound in ((3000, pytest.approx(1)), (2000, None)):
-        fit = curves([*linear, point(size, None)])["one", "spaces"].exponent
+        fit = curves([*linear, *points(size)])["one", "spaces"].exponent
         assert fit.lower_bound == bound

@@ -105,23 +105,6 @@ def test_a_file_that_was_read_before_is_the_same(tmp_path: Path, monkeypatch: py
     assert again.to_str() == first.to_str()
 
 
-def test_post_processors_of_the_library_may_be_given() -> None:
-    ours, theirs = both(a_file("bytes", added_tokens=added("bytes")))
-    for given in (
-        tokenizers.processors.TemplateProcessing(single="<m> $A", pair="$A <m>:1 $B:2", special_tokens=[("<m>", 500)]),
-        tokenizers.processors.ByteLevel(trim_offsets=True),
-        tokenizers.processors.RobertaProcessing(("<n>", 501), ("<m>", 500)),
-        tokenizers.processors.RobertaProcessing(("<n>", 501), ("<m>", 500), trim_offsets=False, add_prefix_space=False),
-        tokenizers.processors.BertProcessing(("<n>", 501), ("<m>", 500)),
-        None,
-    ):
-        ours.post_processor, theirs.post_processor = given, given
-        assert shown(ours.encode(" a the", "b ")) == shown(theirs.encode(" a the", "b "))
-        if given is not None:
-            added_by_it = [ours.post_processor.num_special_tokens_to_add(pair) for pair in (False, True)]
-            assert added_by_it == [given.num_special_tokens_to_add(pair) for pair in (False, True)]
-
-
 @pytest.mark.parametrize("pair", ["B", "AA"])
 def test_a_template_of_a_file_may_leave_out_a_text(pair: str) -> None:
     single, both_texts = ([{"Sequence": {"id": text, "type_id": 4}} for text in texts] for texts in ("A", pair))

@@ -48,34 +48,19 @@ ENCODING: dict[str, Callable[[Any], Any]] = {
     "sequences of tokens": lambda e: [e.token_to_sequence(k) for k in range(len(e) + 2)],
     "another sequence": lambda e: [e.set_sequence_id(3), shown(e)],
 }
+INPUTS: tuple[tuple[Any, ...], ...] = (
+    ([["my", "name"]], False), ("my", [["pair"]], False), ("my", ["pair"], False), ("my", True), ("my", ["pair"], True),
+    (["my"], "pair", True),
+)  # fmt: skip
+"""Texts that are not as `is_pretokenized`, the last, says."""
 STEPS: dict[str, Callable[[Any], Any]] = {
-    **{
-        f"token {flags}": lambda m, flags=flags: do.token(m, "<mask>", **flags)
-        for flags in (
-            {},
-            *(
-                {name: value}
-                for name in ("rstrip", "lstrip", "single_word", "normalized", "special")
-                for value in (False, True)
-            ),
-        )
-    },
-    "an empty token": do.token,
+    "tokens": do.tokens,
     "a token changes": do.changed,
     **{name: lambda m, name=name: do.adding(m, name) for name in ("add_tokens", "add_special_tokens")},
     "encode all kinds of batches": do.formats,
     **{
-        f"encode {k}": lambda m, given=given, words=words: do.of_words(m).encode(*given, is_pretokenized=words)
-        for k, (given, words) in enumerate(
-            (
-                ([[["my", "name"]]], False),
-                (["my", [["pair"]]], False),
-                (["my", ["pair"]], False),
-                (["my"], True),
-                (["my", ["pair"]], True),
-                ([["my"], "pair"], True),
-            )
-        )
+        f"encode {given}": lambda m, given=given: do.of_words(m).encode(*given[:-1], is_pretokenized=given[-1])
+        for given in INPUTS
     },
     "parts change meanwhile": do.while_parts_change,
     **{f"decoder: {name}": lambda m, given=given: do.decoded(m, *given) for name, given in DECODERS.items()},

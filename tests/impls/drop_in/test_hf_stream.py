@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from hf_calls import BYTE_LEVEL, MARKS_FILE, both
-from tokenizer_json_shapes import FALL_BACK, MARKS_REMOVED, Document, a_file, added, metaspace, texts
+from tokenizer_json_shapes import FALL_BACK, MARKS_REMOVED, Document, a_file, added, metaspace, replace, texts
 from tokenizers.decoders import DecodeStream as LibraryStream
 
 from impls.drop_in import hf
@@ -85,6 +85,16 @@ def test_the_text_of_a_prompt_does_not_come_again() -> None:
     prompt, ids = ids_of(theirs, "a", "Ã"), ids_of(theirs, "§", "b")
     assert steps(hf.DecodeStream(prompt), ours, ids) == ["ç", "b"]
     assert steps(LibraryStream(prompt), theirs, ids) == ["aç", "b"]
+
+
+def test_of_a_decoder_that_rewrites_the_joined_text_what_was_given_stays() -> None:
+    steps_of_file = [{"type": "Fuse"}, replace("ab", "x")]
+    ours, theirs = both(a_file("chars", decoder={"type": "Sequence", "decoders": steps_of_file}))
+    ids = ids_of(theirs, "t", "h", "a", "c")
+    stream = hf.DecodeStream()
+    assert steps(stream, ours, ids) == steps(LibraryStream(), theirs, ids) == ["t", "h", "a", "c"]
+    assert stream.step(ours, ids_of(theirs, "a")) == copy.copy(stream).step(ours, ids_of(theirs, "a")) == "a"
+    assert steps(stream, ours, ids_of(theirs, "b", "c")) == [None, None]
 
 
 def test_several_ids_a_copy_and_another_tokenizer() -> None:

@@ -98,6 +98,7 @@ UNK = piece("<unk>", 2)
     ("content", "reported"),
     [
         (UNK + piece("a") + piece("a") + BPE, "piece 2: the text 'a' is that of piece 1 too"),
+        (piece("a") + UNK + piece("a") + BPE, "piece 2: the text 'a' is that of piece 0 too"),
         (UNK + piece("b", 2) + BPE, "2 unknown pieces"),
         (UNK + piece("<0x41>", 6) + BPE, "1 pieces of the type byte; none without"),
         (UNK + piece("x", 6) + BPE, "'x' is of the type byte, but names no byte"),
