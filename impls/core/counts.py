@@ -167,6 +167,6 @@ def _keys(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray, level: int)
     for begin in range(0, len(starts), _STEP):
         left = lengths[begin : begin + _STEP, None] - 8 * level
         index = starts[begin : begin + _STEP, None] + 8 * level + columns
-        found = np.where(columns < left, text[np.minimum(index, len(text) - 1)], 0).astype(np.uint8)
-        keys[begin : begin + _STEP] = found.view(">u8").reshape(-1)
+        column = np.where(columns < left, text[np.minimum(index, len(text) - 1)], 0).astype(np.uint8)
+        keys[begin : begin + _STEP] = column.view(">u8").reshape(-1)
     return keys

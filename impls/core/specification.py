@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from impls.core.arguments import wrong_type
 from impls.core.errors import InvalidSpec
@@ -12,12 +12,6 @@ from impls.core.errors import InvalidSpec
 Ties = Literal["smallest", "first", "largest", "shortest"]
 
 _LEAST = {"vocab_size": 1, "min_count": 1, "max_merges": 0, "max_token_bytes": 1}
-_CHOICES = {
-    "alphabet": ("bytes", "chars"),
-    "ties": ("smallest", "first", "largest", "shortest"),
-    "base_order": ("raw", "gpt2"),
-    "special_ids": ("last", "first"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +55,9 @@ class TrainingSpec:
                 continue
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise InvalidSpec(name, f"must be a whole number of at least {least}{or_none}, not {value!r}")
-        for name, choices in _CHOICES.items():
-            if getattr(self, name) not in choices:
+        for name, hint in get_type_hints(TrainingSpec).items():
+            choices = get_args(hint) if get_origin(hint) is Literal else ()
+            if choices and getattr(self, name) not in choices:
                 raise InvalidSpec(name, f"must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
         stages = (self.pattern,) if isinstance(self.pattern, str) else self.pattern
         if not isinstance(stages, tuple | list) or not all(isinstance(stage, str) for stage in stages):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
@@ -97,14 +98,8 @@ def _with_offsets(tokens: Sequence[bytes]) -> tuple[str, list[int]]:
     """Return the text of the joined tokens, and the character at which, or inside which, each begins."""
     data = b"".join(tokens)
     text, starts = byte_starts_of_characters(data)
-    offsets: list[int] = []
-    position = character = 0
-    for token in tokens:
-        while character + 1 < len(starts) and starts[character + 1] <= position:
-            character += 1
-        offsets.append(character if position < len(data) else len(text))
-        position += len(token)
-    return text, offsets
+    places = accumulate(map(len, tokens[:-1]), initial=0) if tokens else ()
+    return text, [bisect_right(starts, place) - 1 if place < len(data) else len(text) for place in places]
 
 
 def round_trip_text(model: Model, text: str) -> str | None:

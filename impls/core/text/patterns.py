@@ -14,6 +14,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -205,11 +206,11 @@ def _matches(
 
 def _spans(expression: regex.Pattern[str], text: str, deadline: float | None) -> list[tuple[int, int]]:
     """Return the start and end of each piece of a stage."""
-    found = [match.span() for match in _matches(expression.finditer, expression, text, deadline)]
+    spans = [match.span() for match in _matches(expression.finditer, expression, text, deadline)]
     if expression.pattern.startswith(DROPS_MATCHES):
-        ends = [0, *(at for span in found for at in span), len(text)]
-        found = list(zip(ends[::2], ends[1::2], strict=True))
-    return found
+        ends = [0, *chain.from_iterable(spans), len(text)]
+        spans = list(zip(ends[::2], ends[1::2], strict=True))
+    return spans
 
 
 def _cover(expression: regex.Pattern[str], text: str, deadline: float | None) -> list[str]:
@@ -217,11 +218,8 @@ def _cover(expression: regex.Pattern[str], text: str, deadline: float | None) ->
     cut = expression.split if drops_matches else expression.findall
     parts: list[str] = _matches(cut, expression, text, deadline)
     if not drops_matches and sum(map(len, parts)) != len(text) and not expression.pattern.startswith(DROPS_REST):
-        position = 0
-        for found in expression.finditer(text):
-            if found.start() != position:
-                break
-            position = found.end()
+        ends = [0, *chain.from_iterable(_spans(expression, text, None))]
+        position = next((end for end, start in zip(ends[::2], ends[1::2], strict=False) if end != start), ends[-1])
         pattern = _short(pattern_of(expression.pattern))
         raise InvalidPattern(
             f"the pattern {pattern} leaves out {text[position]!a} at character {position}, which would "
