@@ -22,8 +22,6 @@ from impls.operations.stream_rules import stream_rules
 if TYPE_CHECKING:
     import numpy as np
 
-    from impls.core.model import Model
-
     Ids = list[int] | np.ndarray
 
 LEAST = 1000
@@ -39,11 +37,12 @@ class KnownIds:
         import numpy as np
 
         self._tokenizer, self._text, self._begins = tokenizer, text, begins
-        self._sizes, self._are_within, self._longest = tokenizer.model.derived(characters_of)
-        self._n_ids, size = len(ids), self._longest + _BESIDE
+        rules = stream_rules(tokenizer.model)
+        _, self._sizes, self._are_within = rules.sizes
+        self._n_ids, self._least = len(ids), int(self._sizes.max()) + _BESIDE
+        size = self._least
         self._first = max(0, index - 4 * size) if begins else index
         self._near = np.asarray(ids[self._first : index] if begins else ids[index : index + 4 * size], np.int64)
-        rules = stream_rules(tokenizer.model)
         self._is_spelled = text.startswith(longest) if begins else text.endswith(longest)
         self._is_spelled &= not rules.removes_all_marks
         if begins:
@@ -63,7 +62,7 @@ class KnownIds:
         """Return the number of ids if the stretch tells from where on they are those of the text, else None."""
         import numpy as np
 
-        tokenizer, text, size = self._tokenizer, self._text, self._longest + _BESIDE
+        tokenizer, text, size = self._tokenizer, self._text, self._least
         places = self._places(self._near, self._begin)
         borders = places[~self._are_within[self._near]]
         borders = (
@@ -120,18 +119,3 @@ class KnownIds:
         if not self._begins and (alone[1] != last[1] or any(len(states) > 1 for states in last[1])):
             return None
         return max(start + alone[0], last[0])
-
-
-def characters_of(model: Model) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return how many characters begin in each token, none in an unknown one, whether it begins within a character, and
-    the most characters of a token."""
-    import numpy as np
-
-    by_id = stream_rules(model).bytes_by_id
-    tokens = [by_id.get(i, b"") if i != model.unknown_id else b"" for i in range(model.vocab_size)]
-    ends = np.array(list(map(len, tokens)), np.int64).cumsum()
-    begins = np.append((np.frombuffer(b"".join(tokens), np.uint8) & 0xC0) != 0x80, True)
-    starts = np.append(0, ends[:-1])
-    n_before = np.append(0, begins.cumsum())
-    sizes = n_before[ends] - n_before[starts]
-    return sizes, ~begins[starts] & (starts < ends), int(sizes.max())

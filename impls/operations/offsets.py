@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Literal, Unpack, get_args
 from impls.core.arguments import Special, SpecialSet, check_text
 from impls.core.errors import UnknownSymbol, Unsupported
 from impls.core.model.whole_tokens import WholeTokens
+from impls.core.text.text import repair_surrogates
 from impls.core.text.tracing import Traced, surrogates_repaired
 from impls.operations.coder import Coder
 from impls.operations.specials import is_ordinary
+from impls.operations.stream_rules import stream_rules
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,15 +49,10 @@ def encode_with_offsets(
     if unit not in get_args(Unit):
         raise ValueError(f"unit must be one of {', '.join(get_args(Unit))}, not {unit!r}")
     check_text(text)
-    if tokenizer.model.derived(_spells_texts):
-        try:
-            data = text.encode()
-        except UnicodeEncodeError:
-            pass
-        else:
-            ids = tokenizer.encode(text, **special)
-            spans = _byte_spans(tokenizer, ids, len(data))
-            return ids, spans if unit == "byte" else _in_unit(text, _in_code_points(data, spans), unit)
+    if tokenizer.model.derived(_spells_texts) and repair_surrogates(text) is text:
+        ids = tokenizer.encode(text, **special)
+        spans = _spans_of_spelled(tokenizer, ids, text, in_bytes=unit == "byte")
+        return ids, spans if unit == "byte" else _in_unit(text, spans, unit)
     is_ordinary(tokenizer, text, **special)
     return _traced(tokenizer, text, unit, special.get("allowed_special", ()))
 
@@ -69,26 +66,19 @@ def _spells_texts(model: Model) -> bool:
     return model.alphabet == "bytes" and not changed
 
 
-def _n_bytes_by_id(model: Model) -> np.ndarray:
+def _spans_of_spelled(tokenizer: Coder, ids: Sequence[int], text: str, *, in_bytes: bool) -> np.ndarray:
+    """Return the starts and ends, in bytes or characters, of tokens over bytes in the text they spell."""
     import numpy as np
 
-    sizes = np.zeros(model.vocab_size, np.int64)
-    for i, token in model.bytes_by_id().items():
-        sizes[i] = len(token)
-    return sizes
-
-
-def _byte_spans(tokenizer: Coder, ids: Sequence[int], n_bytes: int) -> np.ndarray:
-    """Return the starts and ends of tokens over bytes in the text they spell, which has `n_bytes`."""
-    import numpy as np
-
+    n_bytes, n_characters, are_within = stream_rules(tokenizer.model).sizes
     places = np.asarray(ids, np.int64)
-    by_id = tokenizer.model.derived(_n_bytes_by_id)
-    sizes = by_id[places[places < len(by_id)]]
-    ends = np.cumsum(sizes)
-    if (int(ends[-1]) if len(ends) else 0) != n_bytes or len(sizes) != len(ids):
+    if len(places) and places.max() >= len(n_bytes):
         raise _not_spelled(tokenizer)
-    return np.stack([ends - sizes, ends], axis=1)
+    sizes = (n_bytes if in_bytes else n_characters)[places]
+    ends = np.cumsum(sizes)
+    if int(sizes.sum()) != (len(text.encode()) if in_bytes else len(text)):
+        raise _not_spelled(tokenizer)
+    return np.stack([ends - sizes - (0 if in_bytes else are_within[places]), ends], axis=1)
 
 
 def _not_spelled(tokenizer: Coder) -> Unsupported:
@@ -126,8 +116,7 @@ def _spans_in_part(tokenizer: Coder, ids: list[int], part: Traced) -> list[tuple
     """Return the span of each token of a rewritten text in the original one."""
     model, rules = tokenizer.model, tokenizer.model.sentencepiece
     if model.alphabet == "bytes" and model.end_of_word is None and not model.splitter.drops:
-        data = part.text.encode()
-        spans = _in_code_points(data, _byte_spans(tokenizer, ids, len(data))).tolist()
+        spans = _spans_of_spelled(tokenizer, ids, part.text, in_bytes=False).tolist()
     else:
         if rules is not None and rules.byte_ids and not rules.spells_all and model.unknown_id is not None:
             raise Unsupported(
@@ -178,14 +167,6 @@ def _n_bytes(model: Model, i: int) -> int:
 
 
 # --- units -----------------------------------------------------------------------------------------------------
-
-
-def _in_code_points(data: bytes, spans: np.ndarray) -> np.ndarray:
-    """Return spans in UTF-8 `data` (bytes) in code points, widened to whole characters: int64 of shape (n, 2)."""
-    import numpy as np
-
-    number = np.cumsum((np.frombuffer(data, np.uint8) & 0xC0) != 0x80)  # of the character that a byte is of, from 1
-    return np.stack([number[spans[:, 0]] - 1, number[spans[:, 1] - 1]], axis=1)
 
 
 def _in_unit(text: str, spans: np.ndarray, unit: Unit) -> np.ndarray:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from impls.core.errors import UnknownId
 from impls.core.text.decoder_steps import TokenDecoder
 from impls.core.text.sentencepiece_rules import SPACE_MARK
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from impls.core.model import Model
 
 Kind = TypeVar("Kind")
@@ -39,6 +41,16 @@ def _stream_rules(model: Model) -> StreamRules:
         removes_all_marks=rules is not None and rules.remove_extra_spaces,
         byte_ids=None if rules is None else frozenset(rules.byte_ids) - {-1},
     )
+
+
+class TokenSizes(NamedTuple):
+    """What each token holds, by id: arrays of shape (n_ids,)."""
+
+    n_bytes: np.ndarray
+    n_characters: np.ndarray
+    """Characters that begin in it."""
+    are_within: np.ndarray
+    """Whether it begins within a character."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +109,20 @@ class StreamRules:
             if i not in by_id and self.unknown_id is None:
                 raise UnknownId(i, position)
         return [by_id[i if i in by_id else self.unknown_id] for i in ids]  # type: ignore[index]
+
+    @cached_property
+    def sizes(self) -> TokenSizes:
+        """Return the sizes of tokens by id; those of an unknown one are 0."""
+        import numpy as np
+
+        ids = range(max(self.bytes_by_id, default=-1) + 1)
+        tokens = [self.bytes_by_id.get(i, b"") if i != self.unknown_id else b"" for i in ids]
+        n_bytes = np.array(list(map(len, tokens)), np.int64)
+        ends = n_bytes.cumsum()
+        begins = np.append((np.frombuffer(b"".join(tokens), np.uint8) & 0xC0) != 0x80, True)
+        n_before = np.append(0, begins.cumsum())
+        are_within = ~begins[ends - n_bytes] & (n_bytes > 0)
+        return TokenSizes(n_bytes, n_before[ends] - n_before[ends - n_bytes], are_within)
 
     @cached_property
     def text_by_id(self) -> dict[int, str]:

@@ -28,7 +28,8 @@ from impls.core.text.sentencepiece_rules import SPACE_MARK
 from impls.core.text.text import repair_surrogates
 from impls.operations.certain_cuts import cuts_around_added, encode_further
 from impls.operations.coder import Coder
-from impls.operations.cut_piece import LEAST, KnownIds, characters_of
+from impls.operations.cut_piece import LEAST, KnownIds
+from impls.operations.stream_rules import stream_rules
 
 if TYPE_CHECKING:
     import numpy as np
@@ -185,7 +186,7 @@ class _Decoded:
     def cut(self, index: int) -> str:
         """Return the text of the ids before (from) an index, without parts of characters at its ends."""
         if self.text is not None:
-            rules, (sizes, are_within, _) = self._model.sentencepiece, self._model.derived(characters_of)
+            rules, (_, sizes, are_within) = self._model.sentencepiece, stream_rules(self._model).sizes
             place = int(sizes[self._ids[:index]].sum()) - (rules is not None and rules.hides_prefix)
             if self._begins:
                 return self.text[: place - bool(are_within[self._ids[index]])]
@@ -211,8 +212,8 @@ def _is_spelled(tokenizer: Coder, text: str, ids: Ids) -> bool:
     expected = SPACE_MARK * (rules is not None and rules.hides_prefix) + text.replace(" ", SPACE_MARK)
     if written != (expected if is_marked else text) or (is_marked and SPACE_MARK in text):
         return False
-    sizes = model.derived(characters_of)[0]
-    return repair_surrogates(text) is text and int(sizes[ids].sum()) == len(written)
+    n_characters = stream_rules(model).sizes.n_characters[ids]
+    return repair_surrogates(text) is text and int(n_characters.sum()) == len(written)
 
 
 def _n_inner(data: bytes) -> int:

@@ -28,9 +28,9 @@ def places_of(name: str, texts: Sequence[str], before: str, after: str, charsmap
     n = len(before)
     match name:
         case "nfc" | "nfd" | "nfkc" | "nfkd":
-            return _places_of_normal_form(name, before)
+            return _changed(_changes_of_normal_form(name, before))
         case "charsmap":
-            return _places_of_charsmap(charsmap, before) if charsmap else list(range(n))
+            return _changed(_changes_of_charsmap(charsmap, before)) if charsmap else list(range(n))
         case "replace":
             matches = re.finditer(re.escape(texts[0]), before)
             return edited_places(n, ((*match.span(), len(texts[1])) for match in matches))
@@ -58,20 +58,27 @@ def edited_places(n: int, edits: Iterable[tuple[int, int, int]]) -> list[int]:
     return [*places, *range(at, n)]
 
 
-def _places_of_charsmap(charsmap: Charsmap, text: str) -> list[int]:
+def _changed(changes: Iterable[int]) -> list[int]:
+    """Return the places of characters, each of which is inserted (1), or replaces one and drops n more (-n)."""
     places: list[int] = []
     at = 0
-    for old, new in replaced_graphemes(charsmap, text):
-        places += [at + min(k, len(old) - 1) for k in range(len(new))]
-        at += len(old) if places else 0  # characters dropped at the start of a text are not counted
+    for change in changes:
+        places.append(max(at - 1, 0) if change > 0 else at)
+        at += max(1 - change, 0)
     return places
 
 
-def _places_of_normal_form(name: str, text: str) -> list[int]:
-    """Return the places of the characters of a normal form: decomposed, reordered, and composed for NFC and NFKC.
+def _changes_of_charsmap(charsmap: Charsmap, text: str) -> list[int]:
+    changes: list[int] = []
+    for old, new in replaced_graphemes(charsmap, text):
+        changes += [int(k >= len(old)) for k in range(len(new))]
+        if len(new) < len(old) and changes:  # characters dropped at the start of a text are not counted
+            changes[-1] -= len(old) - len(new)
+    return changes
 
-    The change of a character is 1 if it is inserted, -n if it replaces a character and drops n more.
-    """
+
+def _changes_of_normal_form(name: str, text: str) -> list[int]:
+    """Return the change of each character of a normal form: decomposed, reordered, and composed for NFC and NFKC."""
     decomposed: list[tuple[int, str, int]] = []
     marks: list[tuple[int, str, int]] = []
     for character in text:
@@ -83,12 +90,7 @@ def _places_of_normal_form(name: str, text: str) -> list[int]:
             marks = []
     decomposed += sorted(marks, key=lambda mark: mark[0])
     composed = _composed(decomposed) if name.endswith("c") else decomposed
-    places: list[int] = []
-    at = 0
-    for _, _, change in composed:
-        places.append(max(at - 1, 0) if change > 0 else at)
-        at += max(1 - change, 0)
-    return places
+    return [change for _, _, change in composed]
 
 
 def _composed(decomposed: Iterable[tuple[int, str, int]]) -> Iterator[tuple[int, str, int]]:
