@@ -20,11 +20,7 @@ from harness.targets.spec import NotLoadable
 
 ANY_OPTION = "any_option"
 """Listed among the operations of a target that takes `**kwargs`: it may ignore options it does not know."""
-_OPTIONS = {
-    "encode": ("allowed_special", "disallowed_special"),
-    "truncate": ("side", "whole"),
-    "count": ("at_most",),
-}
+_OPTIONS = {"encode": ("allowed_special", "disallowed_special"), "truncate": ("side", "whole"), "count": ("at_most",)}
 """Operation -> options that are passed if its method names them."""
 _BY_PLACE = ("text", "ids", "texts", "n_tokens", "token")
 """Arguments passed by position; all others are options, passed by name."""

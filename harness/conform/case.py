@@ -50,8 +50,6 @@ class Case:
     seed: int = 0
     known: dict[str, None] = field(default_factory=dict)
     """Small texts on which an earlier check failed."""
-    known_ids: dict[tuple[int, ...], None] = field(default_factory=dict)
-    """Short lists of ids that an earlier check found wrongly decoded."""
     longest_piece: float = inf
     """Length in characters from which a piece takes the target too long."""
     is_cut: bool = False
@@ -216,7 +214,6 @@ class Case:
         if isinstance(answer, list) and (answer == expected or isinstance(expected, Failed)):
             back = self.client.decode(answer)
             if back != text:
-                self.known_ids[tuple(answer)] = None
                 reason = f"the ids are right, but they decode to {answered(back)}"
                 wanted = answered(self.reference.back(text))
                 return Fault("decode", reason, text=text, ids=answer, expected=wanted, got=answered(back))

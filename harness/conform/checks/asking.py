@@ -7,7 +7,7 @@ that were found wrong until then are reported.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import tee
 from math import inf, log
@@ -34,12 +34,10 @@ Wrong = tuple[str, str, list[str]]
 """A text, the call that answers it wrongly, and the texts asked together with it."""
 
 
-def ask_all(
-    case: Case, texts: Iterable[str], calls: Sequence[str] = CALLS, judged: Collection[str] = ("encode", *CALLS)
-) -> None:
+def ask_all(case: Case, texts: Iterable[str], calls: Sequence[str] = CALLS) -> None:
     """Ask every text by those of the calls that are offered; note in the case from which length on they take too long.
 
-    Raises the `Fault` of the smallest text of which a call in `judged` is wrong, unless it holds a text that an earlier
+    Raises the `Fault` of the smallest text of which one of the calls is wrong, unless it holds a text that an earlier
     check found wrong.
     """
     client, reference = case.client, case.reference
@@ -61,10 +59,10 @@ def ask_all(
             began = client.busy_seconds
             for some, got in client.digests_of(group, asked):
                 expected = reference.digests(some, asked)
-                refused = expected["encode"].count(None) if "encode" in judged else 0
+                refused = expected["encode"].count(None) if "encode" in calls else 0
                 n_refused += refused
                 case.n_inputs += len(some) - refused
-                wrong += _wrong(some, got, expected, judged)
+                wrong += _wrong(some, got, expected, calls)
             if longest >= SHORT:
                 n_encoded = len(group) * len({"encode", *asked} - {*OF_IDS})
                 times.append((longest, max((client.busy_seconds - began) / n_encoded, 1e-6)))
@@ -94,14 +92,14 @@ def _longest_quick(times: Sequence[tuple[int, float]], seconds: float) -> float:
     return float(long * (seconds / slow) ** (1 / power))
 
 
-def _wrong(texts: list[str], got: Digests, expected: Digests, judged: Collection[str]) -> Iterator[Wrong]:
+def _wrong(texts: list[str], got: Digests, expected: Digests, calls: Sequence[str]) -> Iterator[Wrong]:
     """Yield the texts of which an answer is wrong, with the first such call; what the reference refuses is not."""
     for k, text in enumerate(texts) if got != expected else ():
-        if expected["encode"][k] is None and "encode" in judged:
+        if expected["encode"][k] is None and "encode" in calls:
             continue
         if got["encode"][k] is None and has_surrogate(text):
             continue  # not valid Unicode; refusing it is right
-        wrong = (call for call in expected if call in judged and got[call][k] != expected[call][k])
+        wrong = (call for call in expected if call in calls and got[call][k] != expected[call][k])
         call = next((call for call in wrong if call != "decode" or got[call][k] != of_text(text)), None)
         if call is not None:
             yield text, call, texts
@@ -170,7 +168,6 @@ def _explained(case: Case, call: str, ids: Ids, latest: Iterable[Ids]) -> Fault:
     case.client.fresh()
     if is_wrong(ids):
         small = smallest_sequence(ids, is_wrong, Budget(max_trials=300, max_seconds=5.0))
-        case.known_ids[small] = None
         for shown in (small, ids):
             case.client.fresh()
             if is_wrong(shown):

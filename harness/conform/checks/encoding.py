@@ -34,7 +34,7 @@ def ids(case: Case) -> None:
 def round_trip(case: Case) -> None:
     """Check `decode(encode(text)) == text`, also for lone surrogates where the reference restores them."""
     texts = [*texts_for(case), "a\ud83d", "\ud83d\udc4d", "\udfff\ud800x"]
-    ask_all(case, texts, ("decode",), judged=("decode",))
+    ask_all(case, texts, ("decode",))
     lost = [text for text in texts if case.reference.back(text) != text]
     case.excused += map(expression, lost[:20])
     if lost:
