@@ -81,19 +81,15 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
         answers = pool.run(encode_corpus, tasks, lambda index: progress(" · ".join(cells[index])))
         outcomes = {cell: _outcome(cell, answer) for cell, answer in zip(cells, answers, strict=True)}
         compared = list(_compared(plan, outcomes))
-        agreements = [pair for pair, _ in compared if isinstance(pair, Agreement)]
-        differing = [pair for pair in agreements if pair.n_differing_texts]
-        first = list({(pair.a, pair.b, pair.model): pair for pair in reversed(differing)}.values())
-        texts = []
-        for pair in first:
-            x, y = (outcomes[name, pair.model, pair.corpus] for name in (pair.a, pair.b))
-            texts.append((pair.a, pair.b, pair.model, pair.corpus, plan.split, _differing(x, y)[0]))
-        examples = pool.run(differing_text, texts, lambda i: progress(f"counterexample {first[i].a} · {first[i].b}"))
-        for pair, example in zip(first, examples, strict=True):
+        agreements = [pair for pair, *_ in compared if isinstance(pair, Agreement)]
+        differing = {(pair.a, pair.b, pair.model): (pair, keys[0]) for pair, _, keys in reversed(compared) if keys}
+        texts = [(*names, pair.corpus, plan.split, key) for names, (pair, key) in differing.items()]
+        examples = pool.run(differing_text, texts, lambda i: progress(f"counterexample {' · '.join(texts[i][:2])}"))
+        for (pair, _), example in zip(differing.values(), examples, strict=True):
             pair.counterexample = None if isinstance(example, Failed) else example
-    not_compared = [pair for pair, _ in compared if isinstance(pair, NotCompared)]
+    not_compared = [pair for pair, *_ in compared if isinstance(pair, NotCompared)]
     verdicts = [outcome.verdict for outcome in outcomes.values()]
-    faults = [*_faults_of_pairs([pair for pair, must_agree in compared if must_agree]), *_faults_of_one(verdicts)]
+    faults = [*_faults_of_pairs([pair for pair, must_agree, _ in compared if must_agree]), *_faults_of_one(verdicts)]
     if verdicts and not any(v.n_texts for v in verdicts):
         faults.append("nothing was checked: no implementation could be run")
     elif not agreements:
@@ -111,8 +107,11 @@ def _outcome(cell: Cell, answer: CorpusOutcome | Failed) -> CorpusOutcome:
     return CorpusOutcome(verdict)
 
 
-def _compared(plan: CheckPlan, outcomes: dict[Cell, CorpusOutcome]) -> Iterator[tuple[Agreement | NotCompared, bool]]:
-    """Yield the comparison of every pair on every model and corpus, and whether both ran and must agree."""
+def _compared(plan: CheckPlan, outcomes: dict[Cell, CorpusOutcome]) -> Iterator[tuple[Any, bool, list[Key]]]:
+    """Yield the comparison of every pair on every model and corpus, whether both ran and must agree, differing texts.
+
+    The comparison is an `Agreement` or a `NotCompared`; texts that both encoded to different ids are in corpus order.
+    """
     for model in plan.models:
         is_sentencepiece = load_model(model).sentencepiece is not None
         for (a, b), corpus in product(combinations(plan.implementations, 2), plan.corpora):
@@ -121,18 +120,19 @@ def _compared(plan: CheckPlan, outcomes: dict[Cell, CorpusOutcome]) -> Iterator[
             try:
                 kind = relation(a, b, sentencepiece=is_sentencepiece)
             except impls.BPEError as error:  # one of them cannot be imported
-                yield NotCompared(**names, reason=_why_not_run(x) or _why_not_run(y) or str(error)), False
+                yield NotCompared(**names, reason=_why_not_run(x) or _why_not_run(y) or str(error)), False, []
                 continue
             owed: dict[str, Any] = {"agreement_class": kind.agreement_class, "conditions": kind.conditions}
             if reason := _why_not_run(x) or _why_not_run(y):
                 cannot = x.verdict.status.did_not_run or y.verdict.status.did_not_run
-                yield NotCompared(**names, **({} if cannot else owed), reason=reason), False
+                yield NotCompared(**names, **({} if cannot else owed), reason=reason), False, []
             elif texts := x.digests.keys() & y.digests.keys():
                 pair = Agreement(**names, **owed, n_texts=len(texts), n_bytes=sum(n for _, n in texts))
-                pair.n_differing_texts = len(_differing(x, y))
-                yield pair, kind.must_agree
+                keys = sorted(key for key in texts if x.digests[key] != y.digests[key])
+                pair.n_differing_texts = len(keys)
+                yield pair, kind.must_agree, keys
             else:
-                yield NotCompared(**names, **owed, reason="both encoded no common text"), kind.must_agree
+                yield NotCompared(**names, **owed, reason="both encoded no common text"), kind.must_agree, []
 
 
 def _faults_of_pairs(compared: Sequence[Agreement | NotCompared]) -> Iterator[str]:
@@ -158,11 +158,6 @@ def _why_not_run(outcome: CorpusOutcome) -> str:
     """Say why an implementation cannot be compared: it did not run, or failed on every text. Empty if it can."""
     v = outcome.verdict
     return "" if outcome.digests or v.status == Outcome.RIGHT else f"{v.implementation}: {v.status}: {v.reason}"
-
-
-def _differing(x: CorpusOutcome, y: CorpusOutcome) -> list[Key]:
-    """Return the texts that both encoded but to different ids, in corpus order."""
-    return sorted(key for key in x.digests.keys() & y.digests.keys() if x.digests[key] != y.digests[key])
 
 
 def explaining_command(agreement: Agreement) -> str:

@@ -22,7 +22,15 @@ from harness.conform.checks import encoding as encoding_checks
 from harness.conform.checks.catalogue import CHECKS
 from harness.conform.client import TargetClient
 from harness.conform.reference import Reference
-from harness.conform.verdicts import CheckVerdict, ConformanceReport, FailingInput, Stage, mark_repeated, overall
+from harness.conform.verdicts import (
+    CheckVerdict,
+    ConformanceReport,
+    FailingInput,
+    Incomplete,
+    Stage,
+    mark_repeated,
+    overall,
+)
 from harness.outcome import Outcome
 from harness.process.limits import Limits
 from harness.process.protocol import ErrorResult
@@ -331,3 +339,26 @@ def test_all_checks_together_keep_within_the_time(conform: Conform, monkeypatch:
     assert len(given) == len(CHECKS) == 20
     assert given[0] == 4 * 1800 / 20
     assert sum(given) <= 1800
+    assert min(given) >= 5
+
+
+def test_a_check_is_charged_neither_for_what_precedes_its_first_request_nor_for_a_start(
+    planted_model: impls.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("harness.conform.client.time.monotonic", lambda: now[0])
+
+    class StartsSlowly(InProcess):
+        def _start(self) -> Any:
+            now[0] += 7
+            return super()._start()
+
+    with TargetClient(lambda environment: StartsSlowly(Right, environment)) as client:
+        client.begin_check(5.0)
+        now[0] += 100
+        client.ids("x")
+        client.fresh()
+        assert isinstance(client.ids("x"), list)
+        now[0] += 5
+        with pytest.raises(Incomplete):
+            client.ids("x")
