@@ -111,14 +111,9 @@ class AddedTokens:
     @cached_property
     def _searched(self) -> tuple[dict[str, str], dict[str, str]]:
         """Return the tokens searched in a text, and those searched in its normal form: form -> token."""
-        now: dict[str, str] = {}
-        later: dict[str, str] = {}
-        for i, token in self.by_id.items():
-            if not token.normalized:
-                now[token.content] = token.content
-            elif self.names[i]:
-                later.setdefault(self.names[i], token.content)
-        return now, later
+        now = {token.content: token.content for token in self.by_id.values() if not token.normalized}
+        normal = [(self.names[i], token.content) for i, token in self.by_id.items() if token.normalized]
+        return now, {form: content for form, content in reversed(normal) if form}
 
     @cached_property
     def _flags(self) -> dict[str, tuple[str, ...]]:

@@ -84,8 +84,6 @@ def sequence_input(given: Any, is_pretokenized: bool) -> Texts:
 def batch_input(given: Any, is_pretokenized: bool) -> tuple[Texts, Texts | None]:
     """Return one item of a batch as a sequence and its pair, or None; raise TypeError for anything else."""
     is_pair = isinstance(given, list | tuple) and len(given) == 2
-    if is_pair and is_pretokenized:
-        is_pair = not all(isinstance(part, str) for part in given)
-    if not is_pair:
+    if not is_pair or (is_pretokenized and all(isinstance(part, str) for part in given)):
         return sequence_input(given, is_pretokenized), None
     return sequence_input(given[0], is_pretokenized), sequence_input(given[1], is_pretokenized)

@@ -27,14 +27,9 @@ class DecodeStream:
         self._ids = [] if ids is None else id_list("ids", ids)
         self._skips = bool(skip_special_tokens) and flag("skip_special_tokens", skip_special_tokens)
         self._pipeline: Pipeline | None = None
-        self._decoder: StreamDecoder | None = None
-        self._shown = ""
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> DecodeStream:
-        copied = DecodeStream(self._ids, self._skips)
-        if self._pipeline is not None:
-            copied._begin(self._pipeline)
-        return copied
+        return DecodeStream(self._ids, self._skips)
 
     __copy__ = __deepcopy__
 
@@ -46,25 +41,23 @@ class DecodeStream:
             raise TypeError(str(error)) from None
         if not isinstance(tokenizer, Tokenizer):
             raise wrong_type("tokenizer", "a bpebench.hf.Tokenizer", tokenizer)
-        if tokenizer.pipeline is not self._pipeline:
-            self._begin(tokenizer.pipeline)
+        pipeline = tokenizer.pipeline
+        if pipeline is not self._pipeline:
+            self._begin(pipeline)
         self._ids += ids
-        return self._push(ids) or None
+        return self._push(pipeline, ids) or None
 
     def _begin(self, pipeline: Pipeline) -> None:
-        rules = pipeline.stream_rules
-        self._pipeline = pipeline
-        steps = rules.decoder
+        steps = pipeline.stream_rules.decoder
         streams = steps is None or steps.by_token or steps.joins_bytes
-        self._decoder = StreamDecoder(rules, skip_special=self._skips) if streams else None
-        self._shown = ""
-        self._push(self._ids)
+        self._decoder = StreamDecoder(pipeline.stream_rules, skip_special=self._skips) if streams else None
+        self._pipeline, self._shown = pipeline, ""
+        self._push(pipeline, self._ids)
 
-    def _push(self, ids: Sequence[int]) -> str:
-        assert self._pipeline is not None
+    def _push(self, pipeline: Pipeline, ids: Sequence[int]) -> str:
         if self._decoder is not None:
-            return self._decoder.push(i for i in ids if self._pipeline.name_of(i) is not None)
-        text = self._pipeline.decode(self._ids, self._skips).rstrip("\ufffd")
+            return self._decoder.push(i for i in ids if pipeline.name_of(i) is not None)
+        text = pipeline.decode(self._ids, self._skips).rstrip("\ufffd")
         if not text.startswith(self._shown):
             return ""
         new, self._shown = text[len(self._shown) :], text
