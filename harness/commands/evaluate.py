@@ -13,7 +13,6 @@ from harness.commands import inputs, options
 from harness.commands.verb import Verb, flag, option
 
 if TYPE_CHECKING:
-    from harness.evaluate.metrics import EvaluationRow
     from harness.evaluate.texts import CountedText
 
 
@@ -81,7 +80,6 @@ class Evaluate(Verb):
         pivot = next((name for name in _PIVOTS if name in languages), languages[0])
         with progress("evaluating", unit="bytes") as bar:
             rows = evaluate(self.models, texts, prices, pivot, bar)
-        _warn_of_single_documents(rows)
         self.output_rows(list(map(output.cells, rows)), output.tables(rows))
 
     def _drift(self, file: Path) -> None:
@@ -150,11 +148,3 @@ def _given_prices(given: Sequence[str], models: Sequence[str]) -> dict[str, floa
             prices[model] = -1.0
         options.ensure(0 <= prices[model] < math.inf, f"--price {text}: {amount!r} is not an amount of 0 or more")
     return prices
-
-
-def _warn_of_single_documents(rows: list[EvaluationRow]) -> None:
-    single = list(dict.fromkeys(row.corpus for row in rows if row.counts["n_documents"] == 1))
-    if len(single) > 2:
-        single = [f"each of {len(single)} texts"]
-    for corpus in single:
-        options.say(f"warning: {corpus} is a single document, so its figures have no intervals", err=True)

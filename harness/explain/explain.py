@@ -73,7 +73,7 @@ def first_difference(a: Observation, b: Observation) -> StageDifference | None:
             return StageDifference("determinism", f"{side.name} gives [{first}] when asked first, then [{second}]")
     if a.ids == b.ids:
         return _decoding(a, b)
-    return _special_tokens(a, b) or _lost_beside_special(a, b) or normalisation(a, b) or pieces_or_merges(a, b)
+    return _special_tokens(a, b) or normalisation(a, b) or pieces_or_merges(a, b)
 
 
 def _failure(a: Observation, b: Observation) -> StageDifference | None:
@@ -100,34 +100,6 @@ def _special_tokens(a: Observation, b: Observation) -> StageDifference | None:
     evidence = [f"the id of {special} is in the ids of one side only" for special in apart[:3]]
     first = min(offset for _, offset in places[0] + places[1])
     return StageDifference("special tokens", "; ".join(shown), evidence=evidence, byte=len(a.text[:first].encode()))
-
-
-def _lost_beside_special(a: Observation, b: Observation) -> StageDifference | None:
-    """Return the difference if one side drops the text right before or after a special token."""
-    pairs = list(zip(_segments(a), _segments(b), strict=False))
-    k = next((k for k, (of_a, of_b) in enumerate(pairs) if of_a != of_b), None)
-    if k is None:
-        return None
-    for side, segment, kept in ((a, *pairs[k]), (b, *pairs[k][::-1])):
-        if k < len(side.specials) and kept.startswith(segment):
-            where, special, lost = "before", side.specials[k], kept[len(segment) :]
-        elif k > 0 and kept.endswith(segment):
-            where, special, lost = "after", side.specials[k - 1], kept[: len(kept) - len(segment)]
-        else:
-            continue
-        what = f"{side.name} leaves out {quoted(lost.decode('utf-8', 'replace'))} {where} {quoted(special.text)}"
-        return StageDifference("special tokens", what, byte=len(side.text[: special.offset].encode()))
-    return None
-
-
-def _segments(observation: Observation) -> list[bytes]:
-    """Return the bytes of the tokens between special tokens; an empty result if some are unknown."""
-    if observation.seen is None or not observation.specials:
-        return []
-    borders = observation.borders
-    inner = [borders[special.index + k] for special in observation.specials for k in (0, 1)]
-    edges = [0, *inner, len(observation.seen)]
-    return [observation.seen[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def trace(implementation: str, model: Model, text: str, model_name: str = "") -> Trace:
