@@ -6,7 +6,9 @@ Source of randomness: Python's Mersenne Twister, seeded by the family's name and
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
+from importlib.resources import files
 from random import Random
 
 from harness.data.errors import DataError
@@ -34,13 +36,7 @@ def _surrogates(size: int, random: Random) -> Iterator[str]:
     yield "".join(random.choices(parts, k=size))[:size]
 
 
-_MIXED_PARTS = (
-    *("the", "and", "of", "token", "Don't", "I'LL", "HTTPServer", "snake_case", "x=1;", "{}", "();", "->", "..."),
-    *("evlerimizden", "İstanbul'da", "ığdır", "şöyle", "çağdaş", "gözlükçü", "Ankara’nın", "I\u0307"),
-    *("слово", "ёлка", "שלום", "עִבְרִית", "مرحبا", "سلام", "नमस्ते", "வணக்கம்", "สวัสดี", "日本語", "中文分詞", "한국어"),
-    *("👍🏽", "👩‍👩‍👧", "🇹🇷", "7️⃣", "e\u0301", "\u0301", "\u200f", "\u00a0", "\u200b", "ﬁ", "½", "٣", "Ⅷ", "\ufeff"),
-    *("1", "12", "123", "1234567", "3.14", "0x1F", "2024-05-17", "\n", "\n\n", "\r\n", "\t", "  ", "    ", "\x00"),
-)
+_PARTS = tomllib.loads((files("harness.data") / "generated.toml").read_text(encoding="utf-8"))
 
 
 def _mixed(size: int, random: Random) -> Iterator[str]:
@@ -48,15 +44,11 @@ def _mixed(size: int, random: Random) -> Iterator[str]:
         length = min(size, _MIXED_DOCUMENT_CHARACTERS)
         text = ""
         while len(text) < length:
-            text += random.choice(_MIXED_PARTS) + random.choice(("", " ", " "))
+            text += random.choice(_PARTS["mixed"]) + random.choice(("", " ", " "))
         yield text[:length]
         size -= length
 
 
-_STRING_CHARACTERS = (
-    "aaabcdeE 0123456789'’.,;:!?-_/\\\n\r\t  ©é\u0301"
-    "ñÇçĞğİıŞşÖöÜüß中文日本語한국어שלוםمرحبا🙂👍🏽\u200d\u200f\u00a0\u2028\u3000\ufeff\x00½²①ǅſК▁<|>"
-)
 _STRING_LENGTHS = (1, 2, 3, 5, 8, 13, 30)
 _STRING_RANGES = ((0x20, 0x7F), (0xA0, 0x1000), (0x4E00, 0xA000), (0xAC00, 0xD7A4), (0x1F300, 0x1F700), (0, 0xD800))
 
@@ -66,11 +58,11 @@ def _strings(size: int, random: Random) -> Iterator[str]:
         length = min(size, random.choice(_STRING_LENGTHS))
         kind = random.randrange(4)
         if kind < 2:
-            text = "".join(random.choices(_STRING_CHARACTERS, k=length))
+            text = "".join(random.choices(_PARTS["characters"], k=length))
         elif kind == 2:
             text = "".join(chr(random.randrange(*random.choice(_STRING_RANGES))) for _ in range(length))
         else:
-            text = "".join(random.choices(_MIXED_PARTS, k=length))[:length]
+            text = "".join(random.choices(_PARTS["mixed"], k=length))[:length]
         yield text
         size -= length
 

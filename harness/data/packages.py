@@ -13,11 +13,13 @@ import os
 import re
 import sys
 import tarfile
+import tomllib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT, Popen, TimeoutExpired
 from typing import Any
@@ -115,32 +117,7 @@ def _bytes_below(folder: Path) -> int:
     return largest
 
 
-_NO_NETWORK = {
-    r"Connection refused": "connection refused",
-    r"NameResolutionError|Temporary failure in name|Name or service not known|nodename nor servname|getaddrinfo": (
-        "its name cannot be resolved"
-    ),
-    r"SSLError|CERTIFICATE_VERIFY_FAILED": "its certificate is not trusted",
-    r"ProxyError|Tunnel connection failed": "the proxy refuses",
-    r"timed out|ConnectTimeout|ReadTimeout": "no answer in time",
-    r"Network is unreachable|NewConnectionError|Failed to establish|Connection (reset|broken|aborted)|Max retries": (
-        "no connection"
-    ),
-}
-"""Pattern in pip's output when it cannot reach an index, the most specific first -> the reason in a few words."""
-_FAILURES = {
-    r"No module named pip": "this Python has no pip to download with; run `python -m ensurepip` first",
-    **{
-        pattern: f"the package index cannot be reached ({words}); check the network and `pip config list`, then run "
-        "`bpebench fetch` again: files fetched so far are kept"
-        for pattern, words in _NO_NETWORK.items()
-    },
-    r"from versions: none": "pip's package index has no package of that name; `pip config list` shows which "
-    "it is, and whether pip is set to stay offline",
-    r"No matching distribution|Could not find a version": "gone from the package index, or not for Python "
-    f"{sys.version_info.major}.{sys.version_info.minor}; a newer release of bpebench may name another version",
-}
-"""Pattern in pip's output -> what it means, and what to do; the first match counts."""
+_MEANINGS = tomllib.loads((files("harness.data") / "pip_failures.toml").read_text(encoding="utf-8"))
 
 
 def _failure(package: Package, output: str) -> DataError:
@@ -148,12 +125,21 @@ def _failure(package: Package, output: str) -> DataError:
         return _wrong_digest(package, got[1])
     if os.strerror(errno.ENOSPC) in output or os.strerror(errno.EDQUOT) in output:
         return disk_error(OSError(errno.ENOSPC, ""), cache_folder())
-    why = next((words for pattern, words in _FAILURES.items() if re.search(pattern, output, re.IGNORECASE)), None)
-    if why is None:
+    unreachable, why = (_meaning(output, kind) for kind in ("unreachable", "failures"))
+    if unreachable is not None:
+        why = f"the package index cannot be reached ({unreachable}); check the network and `pip config list`, then run "
+        why += "`bpebench fetch` again: files fetched so far are kept"
+    elif why is None:
         lines = [line.strip() for line in output.splitlines() if line.strip()] or ["it printed nothing"]
         errors = [line for line in lines if line.startswith("ERROR")] or lines
         why = f"pip could not download it: {errors[-1][:300]}"
     return DataError(f"{package.name} {package.version}: {why}")
+
+
+def _meaning(output: str, kind: str) -> str | None:
+    """Return the words of the first pattern of a kind that is in the output."""
+    matching = (words for pattern, words in _MEANINGS[kind].items() if re.search(pattern, output, re.IGNORECASE))
+    return next(matching, None)
 
 
 def _wrong_digest(package: Package, got: str) -> DataError:

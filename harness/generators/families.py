@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from harness.generators import alphabets
+from harness.generators.alphabets import ALPHABETS
 
 Family = Callable[[Random], str]
 
@@ -31,13 +32,13 @@ def _of(longest: int, *pools: Sequence[str], mean: int = 1) -> Family:
 
 
 def _categories(random: Random) -> str:
-    chosen = list(map(alphabets.of_property, random.choices(alphabets.CATEGORIES, k=random.randint(1, 4))))
+    chosen = list(map(alphabets.of_property, random.choices(ALPHABETS["categories"], k=random.randint(1, 4))))
     return "".join(random.choice(random.choice(chosen)) for _ in range(length(random)))
 
 
 def _scripts(random: Random) -> str:
     parts: list[str] = []
-    for script in random.choices(alphabets.SCRIPTS, k=random.randint(1, 3)):
+    for script in random.choices(ALPHABETS["scripts"], k=random.randint(1, 3)):
         letters = alphabets.of_property(f"Script={script}")
         start = random.randrange(len(letters))
         parts += random.choices(letters[start : start + 80], k=random.randint(1, 12))
@@ -46,43 +47,41 @@ def _scripts(random: Random) -> str:
 
 
 def _spaces(random: Random) -> str:
-    few = random.choices(alphabets.WHITE_SPACE, k=5)
+    few = random.choices(ALPHABETS["white_space"], k=5)
     parts = random.choices(few, k=length(random))
-    for other in random.choices((*alphabets.LOOKS_LIKE_SPACE, "a", "1", ".", "'s", "/"), k=random.randint(0, 3)):
+    for other in random.choices((*ALPHABETS["looks_like_space"], "a", "1", ".", "'s", "/"), k=random.randint(0, 3)):
         parts.insert(random.randint(0, len(parts)), other)
     return "".join(parts)
 
 
 def _digits(random: Random) -> str:
-    digits = "0123456789" if random.random() < 0.6 else alphabets.DIGIT_OTHERS
+    digits = "0123456789" if random.random() < 0.6 else ALPHABETS["digit_others"]
     parts = random.choices(digits, k=length(random))
     if random.random() < 0.4:
-        parts.insert(random.randint(0, len(parts)), random.choice(alphabets.DIGIT_OTHERS + " a" + alphabets.EDGES))
+        other = ALPHABETS["digit_others"] + " a" + ALPHABETS["edges"]
+        parts.insert(random.randint(0, len(parts)), random.choice(other))
     return "".join(parts)
 
 
 def _marks(random: Random) -> str:
     parts: list[str] = []
     for _ in range(random.randint(1, 8)):
-        parts.append(random.choice(alphabets.MARKED))
-        parts += random.choices(alphabets.MARKS, k=random.choice((0, 1, 1, 2, 3, 12)))
+        parts.append(random.choice(ALPHABETS["marked"]))
+        parts += random.choices(ALPHABETS["marks"], k=random.choice((0, 1, 1, 2, 3, 12)))
     random.shuffle(parts) if random.random() < 0.2 else None
     return "".join(parts)
 
 
 def _runs(random: Random) -> str:
-    unit = random.choice((
-        "a", " ", "\n", "\t", "0", ".", "'", "é", "字", "👍", "\u0301", "\u3000", "ab", "a ", " \n", "\r\n", "aA", "=",
-        "ا", "\x00", "xyz", "\u200d", "ಠ", "'s", "A", "12", "\n ", "-", "-=", "ſ",
-    ))  # fmt: skip
-    lengths = alphabets.RUN_LENGTHS if random.random() < 0.95 else alphabets.LONG_RUN_LENGTHS
+    unit = random.choice(ALPHABETS["run_units"])
+    lengths = ALPHABETS["run_lengths"] if random.random() < 0.95 else ALPHABETS["long_run_lengths"]
     run = unit * random.choice(lengths)
     return random.choice(("", "", "x", " ", "1", "\n")) + run + random.choice(("", "", "x", " ", "1", "\n", "'s"))
 
 
 def _unassigned(random: Random) -> str:
     """Put code points newer than Unicode 16 where their class matters: beside letters, digits, spaces, contractions."""
-    around = ("a", "A", " ", "1", "234", "'s", "'LL", "!", "\n", "\u0301", "é", "")
+    around = ALPHABETS["around_unassigned"]
     before, behind = random.choices(around, k=random.randint(0, 2)), random.choices(around, k=random.randint(1, 3))
     plane = random.choice(alphabets.unassigned())
     start = random.randrange(len(plane))
@@ -90,12 +89,12 @@ def _unassigned(random: Random) -> str:
 
 
 _ANYTHING = sorted(
-    {*alphabets.WHITE_SPACE, *alphabets.LOOKS_LIKE_SPACE, *alphabets.DIGIT_OTHERS, *alphabets.APOSTROPHES}
-    | {*alphabets.MARKS, *alphabets.DIRECTIONS, *alphabets.EMOJI, *map(chr, range(128))}
+    {*ALPHABETS["white_space"], *ALPHABETS["looks_like_space"], *ALPHABETS["digit_others"], *ALPHABETS["apostrophes"]}
+    | {*ALPHABETS["marks"], *ALPHABETS["directions"], *ALPHABETS["emoji"], *map(chr, range(128))}
 )
 
 
-_NEXT_TO = (*[""] * 16, *alphabets.BESIDE)
+_NEXT_TO = (*[""] * 16, *ALPHABETS["beside"])
 
 
 def specials(texts: Sequence[str]) -> Family:
@@ -104,7 +103,7 @@ def specials(texts: Sequence[str]) -> Family:
     def family(random: Random) -> str:
         parts: list[str] = []
         for _ in range(random.randint(1, 4)):
-            special = random.choice(texts if texts and random.random() < 0.7 else alphabets.SPECIAL_PARTS)
+            special = random.choice(texts if texts and random.random() < 0.7 else ALPHABETS["special_parts"])
             if random.random() < 0.5:
                 start = random.randrange(len(special))
                 special = special[start : random.randint(start + 1, len(special))]
@@ -164,16 +163,16 @@ DIRECT: dict[str, Family] = {
     "spaces": _spaces,
     "digits": _digits,
     "contractions": _of(
-        4, (*alphabets.WORDS, "", " ", "1", "?"), alphabets.APOSTROPHES, alphabets.CONTRACTIONS,
+        4, (*ALPHABETS["words"], "", " ", "1", "?"), ALPHABETS["apostrophes"], ALPHABETS["contractions"],
         ("", "", " ", "\n", "x", "X", "'"),
     ),
-    "emoji": _of(24, alphabets.EMOJI, alphabets.EMOJI_JOINTS),
+    "emoji": _of(24, ALPHABETS["emoji"], ALPHABETS["emoji_joints"]),
     "marks": _marks,
-    "directions": _of(6, alphabets.DIRECTED, *[("", "", "", *alphabets.DIRECTIONS)] * 2),
+    "directions": _of(6, ALPHABETS["directed"], *[("", "", "", *ALPHABETS["directions"])] * 2),
     "runs": _runs,
-    "code": _of(40, alphabets.CODE, mean=2),
+    "code": _of(40, ALPHABETS["code"], mean=2),
     "surrogates": _of(20, (*alphabets.LONE_SURROGATES, "a", " ", "\n", "👍", "é")),
-    "edges": _of(20, alphabets.EDGES + "a 1'"),
+    "edges": _of(20, ALPHABETS["edges"] + "a 1'"),
     "unassigned": _unassigned,
     "any": _of(200, _ANYTHING),
 }  # fmt: skip
@@ -184,8 +183,8 @@ _LONGEST_SLICE = 1_500
 _TIMES = 12
 
 _INSERTED: tuple[str, ...] = (
-    *alphabets.WHITE_SPACE, *alphabets.LOOKS_LIKE_SPACE, *alphabets.MARKS, *alphabets.DIRECTIONS,
-    *alphabets.EMOJI_JOINTS, *alphabets.LONE_SURROGATES, *alphabets.EDGES, *"'’.,;:!?0123456789_/<>|",
+    *ALPHABETS["white_space"], *ALPHABETS["looks_like_space"], *ALPHABETS["marks"], *ALPHABETS["directions"],
+    *ALPHABETS["emoji_joints"], *alphabets.LONE_SURROGATES, *ALPHABETS["edges"], *"'’.,;:!?0123456789_/<>|",
     *("'s", "’t", "'LL", "\r\n", "  ", "<|", "|>"),
 )  # fmt: skip
 
@@ -212,7 +211,7 @@ def mutated(text: str, random: Random) -> str:
         case "insert":
             return before + random.choice(_INSERTED) + stretch + after
         case "spaces":
-            new = random.choice(alphabets.WHITE_SPACE + alphabets.LOOKS_LIKE_SPACE)
+            new = random.choice(ALPHABETS["white_space"] + ALPHABETS["looks_like_space"])
             return text.replace(" ", new * random.randint(1, 3), random.randint(1, 5))
         case _ if start < len(text):  # one character is replaced by a near neighbour in code-point order
             code = ord(text[start]) + random.choice((-32, -16, -1, 1, 2, 16, 32))

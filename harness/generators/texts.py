@@ -5,7 +5,9 @@ Deterministic: the same seed gives the same texts on every machine.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
 from itertools import chain, product
 from random import Random
 
@@ -20,29 +22,15 @@ from impls.core.model.model import Model
 PAST_A_MEGABYTE = 1_250_000
 """Characters of the longest text."""
 
-_HARD = (
-    "", "a", "hello world", "\x00", "a\x00b", "\ufeffhi", "\ufffd", "\ufffe\uffff", "a\u2028b", "e\u0301", "é",
-    "İıi", "İ", "I\u0307", "ı", "ß", "ẞ", "ſ", "it'ſ", "K", "\u212a", "\u00c5", "\u212b", "ﬁ", "ﬁ\u0301t", "½",
-    "12½34", "Ⅷ", "٣", "²", "   x", "x   ", " ", "  ", "\t", "\n", "\r\n\r\n", "a\n ", "a \n b",
-    "a\r\nb\rc\nd", "\u00a0", "a\u00a0b", "\u3000x", "\u200b", "a\u200db", "0000000000", "123456789",
-    "1234567 12 1", "3.14", "don’t", "don't", "I'LL we'Ve", "DON'T", "'s", "x''s", "▁", "▁▁word", "Ġthe",
-    "</w> @@ ##ing", "[CLS]", "<s>", "</s>", "[UNK]", "<unk>", "<0x41>", "a_b", "snake_case", "camelCase",
-    "HTTPServer", "x=1;{}();->...", "http://a.b/c?d=e&f", "a.b@c.d", "#$%^&*", "\u200fשלום", "\u202eabc\u202c",
-    "مرحبا", "नमस्ते", "สวัสดี", "日本語", "中文分詞",
-    "한국어", "\u1100\u1161", "Ж", "ёлка", "Straße", "evlerimizden",
-    "İstanbul'da", "Ankara’nın", "naïve café", "\u0301\u0301\u0301", "q\u0323\u0307", "q\u0307\u0323", "👍",
-    "👍🏽", "👩\u200d👩\u200d👧", "🇹🇷", "7️⃣", "\U0001d518", "\U00010348", "\U000e0041", "\U0010fffd", "\ue000",
-    "ab" * 3, "aaa", "aaaa", "aaaaa", "abab", "aab", "aaab", "abcd", "abc", "baab", "ba b", "aaaaaaa",
-)  # fmt: skip
-_LENGTHS_OF_RUNS = (6, 8, 13, 16, 17, 31, 33, 63, 65, 98, 99, 100, 101, 127, 128, 129, 255, 257, 511, 1023, 1025, 4097)
-_RUNS = ("a", "ab", " ", "\n", "1", "=", "é", "中", "👍", " a", "a ", "\t ", "\r\n", ".", "Aa")
+_TEXTS = tomllib.loads((files("harness.generators") / "texts.toml").read_text(encoding="utf-8"))
+_HARD = _TEXTS["hard"]
 _LONGEST_RANDOM = 60  # characters
 
 
 def hard_texts() -> list[str]:
     """Return texts known to break tokenizers, and runs of lengths at which algorithms change."""
-    runs = ((unit * (n // len(unit) + 1))[:n] for unit in _RUNS for n in _LENGTHS_OF_RUNS)
-    framed = (f"x{unit * 3}y {unit}" for unit in _RUNS)
+    runs = ((unit * (n // len(unit) + 1))[:n] for unit in _TEXTS["runs"] for n in _TEXTS["run_lengths"])
+    framed = (f"x{unit * 3}y {unit}" for unit in _TEXTS["runs"])
     return list(dict.fromkeys([*_HARD, *framed, *runs]))
 
 

@@ -9,7 +9,9 @@ small, over few letters, so that merges, unknown characters and added tokens mee
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
+from importlib.resources import files
 from random import Random
 from typing import Any
 
@@ -17,33 +19,10 @@ from impls.core.text.byte_alphabet import to_printable
 
 Document = dict[str, Any]
 
-BEHAVIORS = ("Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext", "Removed")
-_LETTERS = ("a", "b", "c", "A", "B", "é", "ş", "1", "2", "'", ".", "-", "\u0301", "字", " ", "▁", "\n")
-_OTHER_PARTS = (
-    *(
-        "e\u0301", "ａ", "ﬁ", "İ", "ı", "Å", "Σ", "½", "3", "12", "1234567", "\t", "\r\n", "  ", "   ", "\u00a0",
-        "\u3000",
-    ),
-    *("\u200b", "\ufeff", "👍", "ß", "!?", "$", "_", "’s", "ab", "abc", " a", "a ", " b", "▁a", "▁▁", "aa", "bb", "AB"),
-    *("d", "日本", "x", "\u0338", "\x01", "²", "Ⅷ"),
-)  # fmt: skip
-REGULAR_EXPRESSIONS = (
-    *(r"\s+", r"\s", r"\p{L}+", r"\s?\p{L}+", r" ?\p{L}+| ?[^\s\p{L}]+|\s+", r"\p{N}", r"\p{N}{1,3}", r"\d{1,2}"),
-    *(" |\n|ab", r"[^\s]+|\s+", "a|b", "ab?", "(?i:a)", r"\w+|[^\w\s]+", "(?<=a)b", "b(?!a)", r"\s+(?!\S)|\s+"),
-    *("(ab|c)+", r"[\s\S]", r"[\s\S]+", "q", r"\p{Lu}?\p{Ll}+", "'s|'t", "[.'-]", "(?:a|b){2}", "a+?"),
-)  # fmt: skip
-EMPTY_MATCHES = (
-    *(
-        r"(?=(?:\d{3})+(?!\d))", "(?=[A-Z])", "(?<=[a-z])(?=[A-Z])", "(?=a)", r"(?<=\s)", "a*", r"\s*", "(?!a)",
-        "(?=ab)|b",
-    ),
-    "",
-)  # fmt: skip
-"""Expressions that match the empty string, at some places or everywhere."""
-_STRINGS = (" ", "a", "ab", "▁", ".", "'", "\n", "q", "aa", "")
-_NEW_TEXTS = (
-    "<m>", "<n>", "a b", " x", "x ", "aB", "é", "\u0301", "ab", "1", " ", "▁", "ａ", "<m><n>", "m>", "字字", "A", "ba",
-)  # fmt: skip
+PARTS: dict[str, Any] = tomllib.loads(
+    (files("harness.generators") / "tokenizer_files.toml").read_text(encoding="utf-8")
+)
+"""What files, and texts for them, are made of."""
 _BYTE_LEVEL: Document = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 _METASPACE: Document = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
 
@@ -78,7 +57,8 @@ def file_texts(document: Document, random: Random, n_texts: int) -> list[str]:
     tokens = [entry["content"] for entry in document["added_tokens"]]
     words = [word for word in document["model"]["vocab"] if len(word) > 1 and not word.startswith("<")]
     words = [word.replace("Ġ", " ") for word in words]
-    pools = [_LETTERS, _LETTERS, _OTHER_PARTS, *[words or _LETTERS], *[tokens or _LETTERS] * 2]
+    letters = PARTS["letters"]
+    pools = [letters, letters, PARTS["other_parts"], *[words or letters], *[tokens or letters] * 2]
     return ["".join(random.choice(random.choice(pools)) for _ in range(_length(random))) for _ in range(n_texts)]
 
 
@@ -105,7 +85,7 @@ def _steps(random: Random, step: Callable[[Random], Document], weights: tuple[fl
 
 def _model(kind: str, random: Random) -> Document:
     suffix = "</w>" if kind == "words" else None
-    letters = list(random.sample(_LETTERS, random.randint(3, len(_LETTERS))))
+    letters = list(random.sample(PARTS["letters"], random.randint(3, len(PARTS["letters"]))))
     if kind == "marks" and "▁" not in letters:
         letters.append("▁")
     unknown = None if kind == "bytes" and not _one_in(random, 8) else random.choice((None, "<unk>", "<unk>", "<unk>"))
@@ -181,19 +161,19 @@ def _normalizer(random: Random) -> Document:
     if name == "Replace":
         new = random.choice(("", " ", "▁", "a", "ab", "x"))
         if _one_in(random, 2):
-            return _replacing("String", random.choice(_STRINGS[:-1]), new)
-        return _replacing("Regex", random.choice(REGULAR_EXPRESSIONS), new)
+            return _replacing("String", random.choice(PARTS["strings"][:-1]), new)
+        return _replacing("Regex", random.choice(PARTS["regular_expressions"]), new)
     return {"type": name}
 
 
 def _split(random: Random) -> Document:
     kind, pattern = random.choice((
-        ("String", random.choice(_STRINGS)),
-        ("Regex", random.choice(REGULAR_EXPRESSIONS)),
-        ("Regex", random.choice(REGULAR_EXPRESSIONS)),
-        ("Regex", random.choice(EMPTY_MATCHES)),
+        ("String", random.choice(PARTS["strings"])),
+        ("Regex", random.choice(PARTS["regular_expressions"])),
+        ("Regex", random.choice(PARTS["regular_expressions"])),
+        ("Regex", random.choice(PARTS["empty_matches"])),
     ))  # fmt: skip
-    behavior = random.choice(BEHAVIORS)
+    behavior = random.choice(PARTS["behaviors"])
     return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": _one_in(random, 3)}
 
 
@@ -208,7 +188,7 @@ def _splitting_step(random: Random) -> Document:
         case "Digits":
             return {"type": name, "individual_digits": _one_in(random, 2)}
         case "Punctuation":
-            return {"type": name, "behavior": random.choice(BEHAVIORS)}
+            return {"type": name, "behavior": random.choice(PARTS["behaviors"])}
         case "CharDelimiterSplit":
             return {"type": name, "delimiter": random.choice((" ", "a", ".", "é", "▁"))}
     return {"type": name}
@@ -234,7 +214,7 @@ def _added_tokens(model: Document, random: Random, *, byte_level: bool) -> list[
     known = [token for token in vocab if plain and not token.startswith("<0x")]
     if byte_level:  # other tokens are not written as texts are
         known = [token for token in known if token.isascii()]
-    pools = [_NEW_TEXTS, known or _NEW_TEXTS]
+    pools = [PARTS["added_tokens"], known or PARTS["added_tokens"]]
     texts = [random.choice(random.choice(pools)) for _ in range(random.choice((0, 0, 1, 2, 4)))]
     if model["unk_token"] is not None and _one_in(random, 2):
         texts.append(model["unk_token"])

@@ -15,7 +15,7 @@ from harness.conform.checks.batches import fault_of_batch
 from harness.conform.checks.derived import Call, fault_of
 from harness.conform.checks.over_texts import over, without
 from harness.conform.verdicts import Fault, NotAsked
-from harness.generators.alphabets import BESIDE
+from harness.generators.alphabets import ALPHABETS
 from harness.generators.texts import prose
 from harness.process.session import Failed
 
@@ -59,7 +59,7 @@ def texts_around(specials: Sequence[str]) -> Iterator[str]:
     for name in specials:
         yield from (name, f"a{name}b", f"{name}{name}", f" {name} ", name[:-1], name[1:], name.upper(), name.title())
     for name in beside:
-        for character in BESIDE:
+        for character in ALPHABETS["beside"]:
             yield from (character + name, name + character, character + name + character)
             yield from (f"x{character}{name}{character}y", f"{name}{character}{name}")
         for n in range(1, len(name)):

@@ -13,7 +13,7 @@ from zlib import crc32
 
 import regex
 
-from harness.generators.alphabets import CATEGORIES
+from harness.generators.alphabets import ALPHABETS
 
 Change = Callable[[str], str]
 RULES: dict[str, Any] = tomllib.loads((files("harness.conform.vectors") / "rules.toml").read_text(encoding="utf-8"))
@@ -42,7 +42,7 @@ _FUNCTIONS: dict[str, Change] = {
 NORMALISING = _changes(_FUNCTIONS, RULES["normalising"])
 WRITTEN = _changes(NORMALISING, RULES["written"])
 PLACED: dict[str, str] = {
-    **{f"characters of {name}": rf"\p{{{name}}}" for name in (*CATEGORIES, "Cn")},
+    **{f"characters of {name}": rf"\p{{{name}}}" for name in (*ALPHABETS["categories"], "Cn")},
     **{f"{name} letters": rf"(?V1)[\p{{Script={name}}}&&\p{{L}}]" for name in RULES["scripts"].split()},
     **RULES["placed"],
 }

@@ -7,14 +7,14 @@ from random import Random
 import pytest
 
 import impls
-from harness.generators.alphabets import CATEGORIES, SCRIPTS, is_newer, of_property, unassigned
+from harness.generators.alphabets import ALPHABETS, is_newer, of_property, unassigned
 from harness.generators.families import DIRECT, nested
 from harness.generators.texts import RandomIds, of_bytes, pairs_of_parts, random_texts, short_parts, texts_by_size
 
 
 def test_every_category_and_script_has_characters_and_newer_ones_are_told() -> None:
-    assert all(of_property(category) for category in CATEGORIES)
-    assert all(of_property(f"Script={script}") for script in SCRIPTS)
+    assert all(of_property(category) for category in ALPHABETS["categories"])
+    assert all(of_property(f"Script={script}") for script in ALPHABETS["scripts"])
     assert is_newer("\u0c5c")
     assert is_newer("\U00011de0")
     assert not any(map(is_newer, "a\uffff\ufdd0\u1c89\ue000"))

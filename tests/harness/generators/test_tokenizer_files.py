@@ -10,7 +10,7 @@ from typing import Any
 
 import tokenizers
 
-from harness.generators.tokenizer_files import BEHAVIORS, file_texts, tokenizer_file
+from harness.generators.tokenizer_files import PARTS, file_texts, tokenizer_file
 
 SEEDS = range(1_000)
 
@@ -36,7 +36,7 @@ def test_every_kind_of_step_behavior_and_flag_occurs() -> None:
     steps = "NFC NFD NFKC NFKD Lowercase StripAccents Nmt Strip Prepend Replace ByteLevel Split Whitespace Digits"
     steps += " WhitespaceSplit BertPreTokenizer Punctuation CharDelimiterSplit Metaspace"
     wanted = [["type", kind] for kind in steps.split()]
-    wanted += [["behavior", behavior] for behavior in BEHAVIORS]
+    wanted += [["behavior", behavior] for behavior in PARTS["behaviors"]]
     flags = "invert single_word lstrip rstrip normalized special fuse_unk byte_fallback ignore_merges use_regex"
     wanted += [[flag, value] for flag in flags.split() for value in (False, True)]
     wanted += [["end_of_word_suffix", "</w>"], ["unk_token", "<unk>"]]
