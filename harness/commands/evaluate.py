@@ -83,7 +83,7 @@ class Evaluate(Verb):
         self.output_rows(list(map(output.cells, rows)), output.tables(rows))
 
     def _drift(self, file: Path) -> None:
-        from harness.evaluate.drift import drift_rate
+        from harness.evaluate.run import drift_rate
         from harness.report.wording import percent
 
         options.ensure_alone(self, "sampled", "models")
@@ -117,8 +117,7 @@ class Evaluate(Verb):
         options.ensure(self.flores is None or self.split is None, "--split goes with named corpora; leave it out")
 
     def _texts(self) -> list[CountedText]:
-        from harness.evaluate.parallel import joined, language_of, parallel_texts, several
-        from harness.evaluate.parallel_files import flores_texts
+        from harness.evaluate.parallel import flores_texts, joined, language_of, parallel_texts, several
         from harness.evaluate.texts import CountedText
 
         names, is_joined = list(dict.fromkeys(self.corpora)), self.protocol == "petrov"

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
+import numpy as np
 
 import impls
-from harness.commands import options, training_output, writing
+from harness.commands import options, writing
 from harness.commands.verb import Verb, flag, option
+from harness.printable import printable, token_shown
 from harness.progress import progress
-from impls.core.counts import PieceCounts
-from impls.core.text.patterns import resolve
+from harness.report.wording import size
+from impls import Model
+from impls.core.counts import PieceCounts, added
+from impls.core.text.patterns import name_of, resolve
+from impls.formats.counts import save_counts
 from impls.registry import learn
 
 if TYPE_CHECKING:
@@ -130,9 +136,9 @@ class Train(Verb):
             "why_short": why_short(model, last_spec, texts), "n_merges": len(model.merges),
             "digest": model.digest, "n_kept_merges": n_kept,
             "saved": None if self._target is None else str(self._target),
-            "first_tokens": training_output.first_tokens(model, n_kept, self.show),
+            "first_tokens": first_tokens(model, n_kept, self.show),
         }  # fmt: skip
-        self.output(document, lambda: training_output.learned(document, model))
+        self.output(document, lambda: learned(document, model))
         kept = f"saved as {self.name}; use it with -m {self.name}" if self.out is None else str(self.out)
         kept = "not saved; --name or --out saves it" if self._target is None else kept
         if not self.as_json:
@@ -147,8 +153,8 @@ class Train(Verb):
             writing.check_target(self.out, (*self.corpora, *map(str, self.counts)))
         text = self._text
         pattern = resolve(self.pattern or next((counts.pattern for counts in text.given_counts), "gpt2"))
-        document = training_output.write_counts(self._counts(text, pattern), self.min_count, self.out, self.show)
-        self.output(document, lambda: training_output.counted(document))
+        document = write_counts(self._counts(text, pattern), self.min_count, self.out, self.show)
+        self.output(document, lambda: counted(document))
 
     def _read(self, text: TrainingText, pattern: tuple[str, ...]) -> list[str] | PieceCounts:
         """Return the training input: texts, or the counts of their pieces."""
@@ -181,7 +187,7 @@ class Train(Verb):
 
     def _counts(self, text: TrainingText, pattern: tuple[str, ...]) -> PieceCounts:
         """Count the text on the requested workers."""
-        from harness.training.workers import executors_of
+        from harness.training.text import executors_of
 
         return text.counts(pattern, self.memory_limit, executors_of(self.workers, self.scheduler))
 
@@ -204,3 +210,63 @@ class Train(Verb):
         chosen = {name: getattr(self, name) for name in names if hasattr(self, name)}
         chosen["pattern"] = self.pattern or (counts[0].pattern if counts else "gpt2")
         return impls.TrainingSpec(**chosen) if begun is None else spec_like(begun, chosen, options.given(self))
+
+
+def write_counts(counts: PieceCounts, min_count: int, file: Path | None, n_shown: int) -> dict[str, Any]:
+    """Write the pieces that occur `min_count` times or more; return their sizes, sources and the most frequent ones."""
+    counts = added([counts])  # sorted, as a file of counts is
+    if min_count > 1:
+        counts = counts.at_least(min_count)
+    if file is not None:
+        save_counts(counts, file)
+    most = np.argsort(-counts.counts, kind="stable")[:n_shown]
+    return {
+        "pattern": name_of(counts.pattern) or " then ".join(counts.pattern),
+        "n_pieces": int(counts.counts.sum()),
+        "n_distinct_pieces": len(counts),
+        "n_bytes": counts.n_bytes,
+        "sources": [source._asdict() for source in counts.sources],
+        "most_frequent": [{"piece": piece, "count": count} for piece, count in counts.chosen(most).items()],
+        "saved": None if file is None else str(file),
+    }
+
+
+def counted(document: dict[str, Any]) -> str:
+    """Return the document as text: sources, most frequent pieces, sizes, and how to train on them."""
+    shown = []
+    if document["sources"]:
+        rows = [[s["name"], f"{s['n_bytes']:,}", s["digest"][:16]] for s in document["sources"]]
+        shown += [options.table(rows, ["source", "bytes", "sha256"]), ""]
+    if document["most_frequent"]:
+        rows = [[repr(piece["piece"]), f"{piece['count']:,}"] for piece in document["most_frequent"]]
+        shown += [options.table(rows, ["piece", "count"]), ""]
+    n_distinct, n_pieces = document["n_distinct_pieces"], document["n_pieces"]
+    shown.append(f"{n_distinct:,} distinct pieces, {n_pieces:,} in all, split by {document['pattern']}")
+    saved = document["saved"]
+    advice = f"saved in {saved}; train on it: bpebench train --counts {saved}"
+    shown.append("not saved; --out FILE saves them" if saved is None else advice)
+    return "\n".join(shown)
+
+
+def first_tokens(model: Model, n_kept: int, n_shown: int) -> list[dict[str, Any]]:
+    """Return id, token and count of the first tokens learned after the `n_kept` merges that training began with."""
+    counts = model.merge_counts
+    return [
+        {"id": i, "token": token_shown(model.tokens[i] or b""), "count": None if counts is None else counts[rank]}
+        for rank, i in enumerate(model.merge_results[n_kept : n_kept + n_shown], n_kept)
+    ]
+
+
+def learned(document: Mapping[str, Any], model: Model) -> str:
+    """Return the document of `train` as text: first tokens, sizes, why training ended."""
+    shown: list[str] = []
+    if first := document["first_tokens"]:
+        rows = [[t["id"], t["token"], t["count"] and f"{t['count']:,}"] for t in first]
+        shown += [options.table(rows, ["id", "token", "count"]), ""]
+    kept = f", {document['n_kept_merges']:,} of them kept" if document["extended"] else ""
+    n_ids = f"{document['n_merges']:,} merges{kept}, {model.vocab_size:,} ids"
+    shown.append(f"{n_ids}, learned in {document['seconds']:.2f} s from {size(document['n_bytes'])}")
+    if (short := document["why_short"]) is not None:
+        asked_for = document["vocab_size_asked_for"]
+        shown.append(printable(f"ended {asked_for - model.vocab_size:,} ids short of {asked_for:,}: {short}"))
+    return "\n".join(shown)

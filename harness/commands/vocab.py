@@ -18,7 +18,7 @@ from impls.core.model.model import Model
 from impls.core.text.patterns import name_of
 
 if TYPE_CHECKING:
-    from harness.lint.report import Health
+    from harness.lint.reach import Health
 
 
 class Vocab(Verb):
@@ -43,7 +43,7 @@ class Vocab(Verb):
     def run(self) -> bool:
         """Print what the model is, and the requested tokens; return whether a finding is one of --fail-on."""
         from harness.data import load_model
-        from harness.lint.report import health_of
+        from harness.lint.reach import health_of
         from harness.measure.token_use import fastest
 
         if not self.lint:
@@ -59,8 +59,7 @@ class Vocab(Verb):
     def _describe(self) -> bool:
         """Print what the model is; return whether something is wrong with the file it is read from."""
         from harness.data import load_model
-        from harness.data.inspection import inspect
-        from harness.data.models import is_model_name
+        from harness.data.models import inspect, is_model_name
 
         is_file = bool(self.model.strip()) and not is_model_name(self.model) and Path(self.model).exists()
         file = inspect(Path(self.model)) if is_file else None

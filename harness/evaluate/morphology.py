@@ -20,7 +20,7 @@ import numpy as np
 
 from harness.data import DataError, datasets_folder, load_model
 from harness.evaluate.intervals import Figure, by_group, ratio
-from harness.evaluate.parallel_files import plain_lines
+from harness.evaluate.parallel import plain_lines
 from harness.measure.token_use import encode_each, fastest
 from impls import Tokenizer
 

@@ -1,11 +1,18 @@
-"""Evaluate every model on every text: each text is read once, a batch at a time, and counted by all models."""
+"""Evaluate every model on every text: each text is read once, a batch at a time, and counted by all models.
+
+Also the drift rate of sampled ids: how many lists of ids are not those that `encode` gives for their text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
+from pathlib import Path
+from typing import Any
 
+import impls
 from harness.data import DataError, load_model
 from harness.evaluate.intervals import ratio
 from harness.evaluate.metrics import EvaluationRow, counts_of, figures_of, rank
@@ -13,6 +20,7 @@ from harness.evaluate.tally import ModelTally, TextTally
 from harness.evaluate.texts import CountedText, Segmenter, batch_of, batches
 from harness.measure.token_use import TokenArray, fastest
 from harness.progress import Bar
+from impls.interface import Tokenizer
 
 _COUNTING_THREADS = 2
 """Counting threads besides the one that reads; a third gained nothing on two cores."""
@@ -89,3 +97,43 @@ def _compare_languages(rows: list[EvaluationRow], tallies: dict[str, dict[str, M
         row.figures["premium"] = ratio(tokens[row.language or row.corpus], tokens[pivot], n_documents)
         worst, best = (extreme(tokens, key=lambda language: tokens[language].sum()) for extreme in (max, min))
         row.parallel = {"pivot": pivot, "worst_language": worst, "best_language": best}
+
+
+def read_id_lists(file: Path) -> Iterator[list[int]]:
+    """Yield the lists of a file of JSON Lines: a list of ids a line. Raise `DataError` naming the line."""
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                ids = json.loads(line)
+            except ValueError as error:
+                raise DataError(f"{file}, line {number}: not JSON: {error}") from None
+            if not isinstance(ids, list) or not all(type(i) is int for i in ids):
+                raise DataError(f"{file}, line {number}: a list of token ids is expected")
+            yield ids
+
+
+def drift_rate(model: str, file: Path) -> dict[str, Any]:
+    """Return the numbers of lists and ids of a file, and of lists that drift under `model`, with the first as example.
+
+    `n_canonical_ids` are those before the first drift of each list.
+    """
+    tokenizer: Tokenizer = impls.load("compiled", load_model(model))
+    row: dict[str, Any] = dict.fromkeys(("n_lists", "n_drifting", "n_ids", "n_canonical_ids"), 0)
+    example: dict[str, Any] | None = None
+    for ids in read_id_lists(file):
+        try:
+            drift = tokenizer.first_drift(ids)
+        except impls.UnknownId as error:
+            raise DataError(f"{file}, list {row['n_lists'] + 1}: {error}") from None
+        row["n_lists"] += 1
+        row["n_ids"] += len(ids)
+        row["n_canonical_ids"] += len(ids) if drift is None else drift.position
+        row["n_drifting"] += drift is not None
+        if drift is not None and example is None:
+            example = {"list": row["n_lists"], "position": drift.position, "given": ids[drift.position :][:8]}
+            example["encode"] = drift.ids[:8]
+    if not row["n_lists"]:
+        raise DataError(f"{file}: holds no list of ids")
+    return {"model": model, **row, "rate": row["n_drifting"] / row["n_lists"], "example": example}

@@ -2,18 +2,22 @@
 
 Texts are read again for each vocabulary; only the distinct pieces and sums by group of documents are held in memory.
 
-Each vocabulary is learned once, to the largest size, and truncated: its first merges are those of training to a smaller
-size (`harness.training.vocabulary_curve`). Published vocabularies are counted on the same text, with the same
-intervals.
+Each vocabulary is learned once, to the largest size, and truncated: training learns merges one after another, so the
+first k merges of a vocabulary are the vocabulary trained to k merges. Encoding applies the lowest rank first: with k
+merges a piece goes through the same steps up to the first one of rank k or more. So each distinct piece is merged once,
+and the ranks of its steps give its length at every size. Published vocabularies are counted on the same text, with the
+same intervals.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import product
+from itertools import accumulate, product
 from typing import Any
 
 import numpy as np
@@ -26,8 +30,10 @@ from harness.evaluate.texts import CountedText, Documents, batches
 from harness.measure.token_use import fastest
 from harness.progress import Bar
 from harness.training.ends import why_short
-from harness.training.vocabulary_curve import vocabulary_curve
 from impls import TrainingSpec
+from impls.core.model.merging import merging
+from impls.core.model.model import Model
+from impls.core.text.text import repair_surrogates
 from impls.registry import learn
 
 N_BASE = 256
@@ -199,3 +205,32 @@ def _doubling(tokens: Mapping[int, np.ndarray], n_documents: int) -> Iterator[di
         if is_too_little or size == sizes[-1]:
             yield {"vocab_size": size, "too_little": is_too_little, "saved": saved, "low": low, "high": high}
             return
+
+
+def vocabulary_curve(model: Model, documents: Iterable[str], sizes: Sequence[int], n_groups: int) -> np.ndarray:
+    """Return the tokens of documents, each encoded separately, under the first `sizes` merges of `model`.
+
+    The result is int64 of shape (n_groups, n_sizes): document i, empty ones left out, belongs to group i modulo
+    `n_groups`, so that memory grows with the distinct pieces of the text, not with its length. Special tokens in the
+    text are read as ordinary text. Raise `UnknownSymbol` for a character outside the alphabet.
+
+    Merges a+b (rank 0), ab+c (rank 1), "abc ab":    0: a b c _ a b    1: ab c _ ab    2: abc _ ab
+    """
+    lengths: dict[str, np.ndarray] = {}
+    n_tokens = np.zeros((n_groups, len(sizes)), np.int64)
+    for i, document in enumerate(filter(None, documents)):
+        if times := Counter(model.splitter.split(model.normalize(repair_surrogates(document)))):
+            lengths |= {piece: _lengths(model, piece, sizes) for piece in times.keys() - lengths.keys()}
+            n_tokens[i % n_groups] += np.array([*times.values()]) @ np.stack([lengths[piece] for piece in times])
+    return n_tokens
+
+
+def _lengths(model: Model, piece: str, sizes: Sequence[int]) -> np.ndarray:
+    """Return the number of tokens of a piece under the first `sizes` merges.
+
+    A step after one of higher rank requires the merges up to that one too, so the numbers required ascend.
+    """
+    symbols = model.symbols(piece)
+    n_symbols = len(symbols)
+    required = [rank + 1 for rank in accumulate(merging(symbols, model.merge_of), max)]
+    return np.array([n_symbols - bisect_right(required, size) for size in sizes], np.int32)

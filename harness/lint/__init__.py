@@ -1,7 +1,6 @@
 """The health of a vocabulary: tokens that no text encodes to, and suspicious tokens.
 
-`reach` finds which tokens are reached, `proofs` proves which are not (`utf8`: texts around parts of characters),
-`report` adds parts of characters and duplicates.
+`reach` finds which tokens are reached, `proofs` proves which are not (`utf8`: texts around parts of characters).
 """
 
 FINDINGS = {

@@ -2,26 +2,30 @@
 
 A token that its own text encodes to is reached. Any other is put between characters of different classes; if the ids of
 such a text contain it, it is reached. A remaining token is unreachable if `proofs` has a proof; otherwise it is
-reported as not found, with the number of texts tried, which is not a proof.
+reported as not found, with the number of texts tried, which is not a proof. `Health` adds parts of characters and
+duplicates.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice, pairwise, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from harness.grouping import grouped
+from harness.lint import FINDINGS
 from harness.lint.proofs import Proofs, Rule
 from harness.lint.utf8 import texts_around
 from harness.measure.token_use import encode_each, ordinary_tokens
-from harness.printable import quoted, text_of
+from harness.printable import quoted, readable, text_of
 from impls import BPEError, Tokenizer
 from impls.core.model.cuts import single_characters
+from impls.core.text.normal_forms import Form, normal_form
 
 _AROUND = ("\U0010fffd", "a", " ", "\n", "1", ".", "A", "'", "é", "ж", "中", "\t", "\u0301", "\u3000", "🙂")
 """Characters of different classes to put around a token."""
@@ -84,17 +88,17 @@ def reach(tokenizer: Tokenizer) -> Reach:
     own = dict(zip(texts, search.encoded(list(texts.values())), strict=True))
     open_ones = [i for i in tokens if i not in own or own[i] != (i,)]
     search.search({i: tokens[i] for i in open_ones}, islice(search.contexts(), 2), _FEW)
-    proofs, left = Proofs(tokenizer.model), [i for i in open_ones if i not in search.found]
+    proofs, left = Proofs(tokenizer.model), [i for i in open_ones if i not in search.reached]
     proven = {i: proof for i in left if (proof := proofs.of(i, tokens[i])) is not None}
     unproven = {i: tokens[i] for i in left if i not in proven}
     search.search(unproven, [("", "")], _MANY)
     search.search(unproven, search.contexts(), _FEW)
     unreached = []
     for i in left:
-        if i not in search.found:
+        if i not in search.reached:
             rule, why = proven.get(i) or ("context", search.failure(i, texts.get(i)))
             unreached.append(Unreached(i, tokens[i], own.get(i), i in proven, rule, why))
-    return Reach(tokens, {i: Elsewhere(own.get(i), text) for i, text in sorted(search.found.items())}, unreached)
+    return Reach(tokens, {i: Elsewhere(own.get(i), text) for i, text in sorted(search.reached.items())}, unreached)
 
 
 class _Search:
@@ -102,7 +106,7 @@ class _Search:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self.found: dict[int, str] = {}
+        self.reached: dict[int, str] = {}
         """Id -> a text whose ids contain it."""
         self.n_tried: Counter[int] = Counter()
         """Id -> the number of texts tried."""
@@ -133,7 +137,7 @@ class _Search:
         texts = {i: texts_around(token, most) for i, token in tokens.items()}
         n_asked = 0
         for before, after in contexts:
-            asked = [(i, f"{before}{text}{after}") for i in tokens if i not in self.found for text in texts[i]]
+            asked = [(i, f"{before}{text}{after}") for i in tokens if i not in self.reached for text in texts[i]]
             self._look(asked)
             if (n_asked := n_asked + len(asked)) > _MOST_TEXTS:
                 break
@@ -155,5 +159,70 @@ class _Search:
         ids, offsets = encode_each(self._tokenizer, texts)
         hits = np.flatnonzero(ids == np.repeat(np.array(wanted, ids.dtype), np.diff(offsets)))
         for k in np.unique(np.searchsorted(offsets, hits, "right") - 1).tolist():
-            self.found.setdefault(wanted[k], texts[k])
+            self.reached.setdefault(wanted[k], texts[k])
         self.n_tried.update(wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The findings on a vocabulary."""
+
+    name: str
+    tokenizer: Tokenizer
+    reach: Reach
+    duplicates: dict[str, list[tuple[int, ...]]]
+    """Groups of duplicate tokens, by normal form."""
+
+    def ids(self, finding: str) -> list[int]:
+        """Return the tokens of a kind of finding; of a group of duplicates all but the first."""
+        if finding == "unused-byte":
+            return [token.id for token in self.reach.unreached if token.is_unused_byte]
+        if finding in ("unreachable", "unreached"):
+            unreached = [token for token in self.reach.unreached if not token.is_unused_byte]
+            return [token.id for token in unreached if token.proven == (finding == "unreachable")]
+        if finding == "partial":
+            return [i for i, token in self.reach.tokens.items() if len(token) > 1 and text_of(token) is None]
+        return [i for group in self.duplicates[finding.removeprefix("duplicate-")] for i in group[1:]]
+
+    def document(self, fail_on: Sequence[str]) -> dict[str, Any]:
+        """Return everything as a JSON-serialisable document; `failed` are the kinds of `fail_on` that were found."""
+        tokens = self.reach.tokens
+        return {
+            "model": self.name,
+            "implementation": self.tokenizer.name,
+            "n_tokens": len(tokens),
+            "findings": {finding: len(self.ids(finding)) for finding in FINDINGS},
+            "failed": self.failed(fail_on),
+            "unreached": [
+                asdict(unreached) | {"token": readable(unreached.token)} for unreached in self.reach.unreached
+            ],
+            "only_in_context": [
+                {"id": i, "token": readable(tokens[i]), "ids": elsewhere.ids, "text": elsewhere.text}
+                for i, elsewhere in self.reach.elsewhere.items()
+                if elsewhere.ids is not None
+            ],
+            "partial": self.ids("partial"),
+            "duplicates": self.duplicates,
+        }
+
+    def failed(self, fail_on: Sequence[str]) -> list[str]:
+        """Return the kinds of `fail_on` that were found."""
+        return [finding for finding in dict.fromkeys(fail_on) if self.ids(finding)]
+
+
+def health_of(name: str, tokenizer: Tokenizer) -> Health:
+    """Return the health of a tokenizer's vocabulary."""
+    reached = reach(tokenizer)
+    same = {"nfc": duplicates(reached.tokens, "NFC"), "nfkc": duplicates(reached.tokens, "NFKC")}
+    return Health(name, tokenizer, reached, same)
+
+
+def duplicates(tokens: Mapping[int, bytes], form: Form) -> list[tuple[int, ...]]:
+    """Return the groups of tokens whose text is the same in a normal form; case and white space are significant.
+
+    >>> duplicates({1: "é".encode(), 2: "e\\u0301".encode(), 3: b"e"}, "NFC")
+    [(1, 2)]
+    """
+    texts = {i: text for i, token in tokens.items() if (text := text_of(token)) is not None}
+    groups = grouped(texts, lambda i: normal_form(form, texts[i]))
+    return sorted(tuple(sorted(ids)) for ids in groups.values() if len(ids) > 1)

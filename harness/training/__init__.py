@@ -1,4 +1,4 @@
-"""Training as the verbs offer it: which text, counted by which workers, where it starts and ends, and sizes compared.
+"""Training as the verbs offer it: which text, counted by which workers, and where it starts and ends.
 
 Knows the trainers and the catalogue of data; must not know measurement or reports.
 """

@@ -1,8 +1,16 @@
-"""The text a vocabulary is trained on: documents in memory, or counts of text too large for that."""
+"""The text a vocabulary is trained on: documents in memory, or counts of text too large for that.
+
+Pieces are counted by threads, by processes here, or by the workers of a cluster.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import multiprocessing
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +24,7 @@ from harness.data.documents import take_bytes
 from harness.data.user_files import matching_files
 from harness.progress import progress
 from impls.core.counts import CountedSource, PieceCounts, added
+from impls.core.errors import BPEError, Missing
 from impls.core.text.files import TextFile, TextFiles
 from impls.formats.counts import load_counts
 
@@ -102,3 +111,45 @@ def _digest(file: TextFile) -> str:
         return ""
     with Path(file.path).open("rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()
+
+
+_RETRIES = 3
+"""How often a task is given to another worker after one died with it."""
+_SECONDS = 20.0
+"""How long to wait for the scheduler."""
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
+_LAST_PORT = 65535
+
+
+def executors_of(workers: int | None, scheduler: str | None) -> Callable[[], AbstractContextManager[Executor]] | None:
+    """Return a function that starts `workers` processes or connects to a scheduler; None if neither is given."""
+    if scheduler is not None:
+        if not _ADDRESS.fullmatch(scheduler) or int(scheduler.rpartition(":")[2]) > _LAST_PORT:
+            raise BPEError(f"--scheduler {scheduler}: invalid address; write tcp://HOST:PORT")
+        return lambda: _dask(scheduler)
+    # Spawned, not forked: the process has threads.
+    return None if workers is None else lambda: ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+
+
+@contextmanager
+def _dask(scheduler: str) -> Iterator[Executor]:
+    try:
+        from distributed import Client
+        from distributed.client import FutureCancelledError
+        from distributed.scheduler import KilledWorker
+    except ModuleNotFoundError:
+        raise Missing("--scheduler", "bpebench[cluster]") from None
+    try:
+        client = Client(scheduler, timeout=_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise BPEError(f"{scheduler}: no scheduler answers: {error}; start one with `dask scheduler`") from None
+    try:
+        if not client.scheduler_info()["workers"]:
+            raise BPEError(f"{scheduler}: has no workers; start some with `dask worker {scheduler}`")
+        yield client.get_executor(retries=_RETRIES)
+    except KilledWorker as error:
+        raise BPEError(f"{scheduler}: workers died with a part of the text; they may lack memory: {error}") from None
+    except (CancelledError, FutureCancelledError, OSError):
+        raise BPEError(f"{scheduler}: the connection was lost") from None
+    finally:
+        client.close()

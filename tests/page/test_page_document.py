@@ -12,8 +12,7 @@ import pytest
 from html_document import Document, view_data
 
 from harness.records import RecordError
-from harness.report.page.runs import render_page
-from harness.report.page.templates import _attributes, _environment, script_json
+from harness.report.page.runs import _attributes, _environment, render_page, script_json
 
 PARTS = ("agreement", "speed", "compression", "memory", "training", "failures")
 

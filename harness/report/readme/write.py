@@ -1,4 +1,11 @@
-"""Generate the README's parts and the runs' pages from records, write them, and check whether they are stale."""
+"""Generate the README's parts and the runs' pages from records, write them, and check whether they are stale.
+
+A block begins with `<!-- generated:NAME run:results/RUN -->` and ends with `<!-- /generated -->`. NAME is a table
+(`bpebench report RUN --json` lists them), `headlines` or `chart-throughput`. Further words of a marker: `only:REGEX`
+keeps the groups of a table (its implementations, if it has no groups) that match, `only:ID` one of the headlines, and
+`columns:KEY,KEY` the columns of a table. The table `overview` may be of several runs of one machine (`run:A,B`): the
+figures of a workload are those of the last of them that has it, all else is the first run's.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +13,79 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 
 from markupsafe import escape
 
 from harness.measure.comparison import machine_difference
 from harness.measure.summary import CITABLE_FLOOR
-from harness.records import write_atomically
+from harness.records import RecordError, write_atomically
 from harness.report import palette
 from harness.report.chart import Chart, svg
 from harness.report.headlines import Headline
-from harness.report.readme.markers import Block, ReadmeError, blocks
 from harness.report.readme.runs import headline_list, pages, table_text
 from harness.report.run import Run
 from harness.report.table import Table
 from harness.report.tables import overview
 from harness.report.wording import percent
+
+_MARKER = re.compile(
+    r"^<!-- generated:(?P<words>[^\n]*?) -->[ \t]*$|^<!-- (?P<end>/generated) -->[ \t]*$", re.MULTILINE
+)
+_WORDS = ("run", "only", "columns")
+
+
+class ReadmeError(RecordError):
+    """Raised for an invalid marker; the message names its line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One generated part of a README."""
+
+    name: str
+    line: int
+    """Line of its opening marker, from 1."""
+    start: int
+    """Offset of the line after the opening marker."""
+    end: int
+    """Offset of the closing marker."""
+    runs: tuple[str, ...]
+    only: str = ""
+    columns: str = ""
+    """Keys with commas between them; empty for all columns."""
+
+
+def blocks(text: str) -> list[Block]:
+    """Return the generated parts of `text` in order; raise `ReadmeError` for an unpaired or invalid marker."""
+    markers = list(_MARKER.finditer(text))
+    return [_block(*pair, text) for pair in zip_longest(markers[::2], markers[1::2])]
+
+
+def _block(opening: re.Match[str], closing: re.Match[str] | None, text: str) -> Block:
+    line = text.count("\n", 0, opening.start()) + 1
+    if opening["end"]:
+        raise ReadmeError(f"line {line}: <!-- /generated --> closes nothing")
+    name, *words = opening["words"].split()
+    if closing is None or not closing["end"]:
+        raise ReadmeError(f"line {line}: generated:{name} is not closed by <!-- /generated -->")
+    pairs = dict(word.partition(":")[::2] for word in words)
+    runs = tuple(filter(None, pairs.get("run", "").split(",")))
+    if unknown := [word for word in pairs if word not in _WORDS]:
+        raise ReadmeError(f"line {line}: {unknown[0]!r} means nothing in a marker; known: {', '.join(_WORDS)}")
+    if not runs:
+        raise ReadmeError(f"line {line}: generated:{name} has no run; add run:results/NAME")
+    if len(runs) > 1 and name != "overview":
+        raise ReadmeError(f"line {line}: generated:{name} is of one run; only the overview may be of several")
+    try:
+        re.compile(pairs.get("only", ""))
+    except re.error as error:
+        raise ReadmeError(f"line {line}: {error}") from None
+    place = opening.end() + 1, closing.start()
+    return Block(name, line, *place, runs, pairs.get("only", ""), pairs.get("columns", ""))
+
 
 _CHART = "chart-throughput"
 

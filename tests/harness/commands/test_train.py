@@ -13,7 +13,7 @@ from typing import Any
 import dying_workers
 import pytest
 
-import harness.training.workers
+import harness.training.text
 import impls
 from harness.data import load_corpus
 from harness.training.ends import spec_like, why_short
@@ -121,7 +121,7 @@ def test_processes_and_a_cluster_count_the_same(
         ended = bpebench("train", "--count-only", "-c", str(bad), *workers)
         assert (ended.status, "not UTF-8 at byte 0" in ended.err) == (2, True)
     assert len(contents) == 1
-    monkeypatch.setattr(harness.training.workers, "_SECONDS", 0.5)
+    monkeypatch.setattr(harness.training.text, "_SECONDS", 0.5)
     ended = bpebench("train", "--count-only", "-c", str(large), "--scheduler", "tcp://127.0.0.1:9")
     assert (ended.status, "tcp://127.0.0.1:9: no scheduler answers" in ended.err) == (2, True)
 

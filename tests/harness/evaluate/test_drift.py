@@ -10,7 +10,7 @@ import pytest
 
 import impls
 from harness.data import DataError
-from harness.evaluate.drift import drift_rate
+from harness.evaluate.run import drift_rate
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,7 @@ import pytest
 
 import impls
 from harness.data import DataError, load_model
-from harness.evaluate.parallel import language_of, parallel_texts
-from harness.evaluate.parallel_files import flores_texts, lines
+from harness.evaluate.parallel import flores_texts, language_of, lines, parallel_texts
 
 SENTENCES = {
     "eng_Latn": ["The ferry leaves at nine.", "Nobody was on board.", "It rained all day."],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.lint.report import duplicates
+from harness.lint.reach import duplicates
 
 
 def test_duplicates_are_by_form_and_leave_case_and_white_space_alone() -> None:

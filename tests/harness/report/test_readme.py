@@ -9,8 +9,7 @@ import pytest
 from records_by_hand import timed, weighed
 
 from harness.records import MACHINE_FILE, RecordWriter
-from harness.report.readme.markers import ReadmeError
-from harness.report.readme.write import splice, stale, write_readme
+from harness.report.readme.write import ReadmeError, splice, stale, write_readme
 
 RUN, WORKLOAD = "results/a-run", "encode/own/english"
 

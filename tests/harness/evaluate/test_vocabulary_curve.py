@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import impls
-from harness.training.vocabulary_curve import vocabulary_curve
+from harness.evaluate.sweep import vocabulary_curve
 from impls import Model, TrainingSpec
 
 HandMade = Any

@@ -11,7 +11,7 @@ from random_models import BYTES
 from rank_files import rank_file
 
 from harness.data import load_model
-from harness.data.inspection import inspect
+from harness.data.models import inspect
 from impls.core.model.model import Model
 from impls.formats import save
 from impls.formats.known import KNOWN, Known
