@@ -10,6 +10,7 @@ Source  Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Wor
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import lru_cache
 from itertools import pairwise
 
 from impls.core.errors import Unsupported
@@ -35,7 +36,7 @@ class WordCount(Tokenizer):
         super().__init__(model)
         if why := why_not_replayed(model):
             raise Unsupported(self.name, f"replays merges rank by rank, which gives other ids here: {why}")
-        self._cache: dict[str, tuple[int, ...]] = {}
+        self._known = lru_cache(_CACHED_WORDS)(self._replayed)
 
     @classmethod
     def learn(cls, corpus: Corpus) -> tuple[list[Pair], list[int]]:
@@ -60,19 +61,14 @@ class WordCount(Tokenizer):
 
     def encode_piece(self, piece: str) -> list[int]:
         """Return the ids of `piece`, from the cache if it was seen before."""
-        known = self._cache.get(piece)
-        if known is None:
-            known = tuple(self._replayed(self.model.symbols(piece)))
-            if len(piece) <= _LONGEST_CACHED and len(self._cache) < _CACHED_WORDS:
-                self._cache[piece] = known
-        return list(known)
+        return list(self._known(piece) if len(piece) <= _LONGEST_CACHED else self._replayed(piece))
 
-    def _replayed(self, ids: list[int]) -> list[int]:
-        """Return what `ids` merge to.
+    def _replayed(self, piece: str) -> list[int]:
+        """Return what the symbols of `piece` merge to.
 
         merges b+a (rank 0), a+b (rank 1), ab+a (rank 2):   a b a b   ->   a ba b, in which no pair of rank 1 is left
         """
-        merge_of = self.model.merge_of
+        ids, merge_of = self.model.symbols(piece), self.model.merge_of
         while possible := [merge for pair in pairwise(ids) if (merge := merge_of(*pair))]:
             lowest = min(possible)
             result = ids[:1]
