@@ -43,6 +43,8 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and (advice := DECLARED["removed_verbs"].get(args[0])) is not None:
+            raise click.UsageError("; ".join(filter(None, (f"the verb {args[0]!r} was removed", advice))), ctx)
         if args and args[0] not in VERBS and not args[0].startswith("-"):
             near = get_close_matches(args[0], VERBS, 1)
             meant = f"did you mean {near[0]!r}?" if near else "`bpebench --help` lists them"

@@ -90,7 +90,7 @@ def ensure_utf8(text: str, name: str) -> None:
 
 
 DECLARED: dict[str, Any] = tomllib.loads((files("harness.commands") / "verbs.toml").read_text(encoding="utf-8"))
-"""Summary and example of each verb."""
+"""Summary and example of each verb, and advice for verbs and options that were removed."""
 
 
 def _help_records(ctx: click.Context, *, advanced: bool) -> list[tuple[str, str]]:
@@ -133,6 +133,15 @@ class _Command(click.Command):
 
         parser.parse_args = parse_once  # type: ignore[method-assign]
         return parser
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as click does, and say what to do about an option that was removed."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if advice := DECLARED["removed_options"].get(f"{self.name} {error.option_name}"):
+                raise click.UsageError(f"{error.option_name} was removed: {advice}", ctx) from None
+            raise
 
 
 class Verb(ABC):

@@ -35,7 +35,11 @@ def test_every_verb_has_its_own_help(bpebench: Any) -> None:
     ("arguments", "message"),
     [
         ("frobnicate", "there is no verb 'frobnicate'; `bpebench --help` lists them"),
+        ("submission make x", "the verb 'submission' was removed; send the folder of a run as it is"),
         ("exlain naive greedy x", "there is no verb 'exlain'; did you mean 'explain'?"),
+        ("check --unicode", "--unicode was removed: use `bpebench conform`"),
+        ("report --record 1", "--record was removed: each line of records.jsonl"),
+        ("evaluate --out x", "--out was removed: use --json, --csv or --latex, and > FILE"),
         ("encode a -m o200k", "unknown model 'o200k'; did you mean 'o200k_base'? known: "),
         ("encode a -m ./no/such/file.json", "there is no such model file"),
         ("encode a -e nobody -m MODEL", "unknown implementation 'nobody'; known: naive"),

@@ -218,6 +218,7 @@ def test_a_training_that_ends_before_its_size_says_why(bounds: dict[str, Any], w
         ("--counts KEPT -e tokenizers", "tokenizers trains on text, not on counts"),
         ("--counts KEPT --superword-from 262", "counts are split already"),
         ("--counts NONE", "holds no text"),
+        ("--parity tr=TEXT", "--parity was removed: use `bpebench.train_parity_aware`"),
         ("-c TEXT --superword-pattern none", "--superword-pattern goes with --superword-from"),
         ("-c TEXT --superword-from 300 --vocab-size 299", "299 is below the 300 ids that superwords follow"),
         ("-c TEXT --superword-from 258 -e tokenizers", "tokenizers: does not continue from a model"),
@@ -226,6 +227,7 @@ def test_a_training_that_ends_before_its_size_says_why(bounds: dict[str, Any], w
         ("-c TEXT --extend BEGUN --alphabet bytes", "end_of_word"),
         ("-c TEXT --extend no-such-model", "no-such-model"),
         ("-c TEXT --extend NORMALISED --vocab-size 20 --out new.json", "cannot continue from this model"),
+        ("-c TEXT --until gain<1%", "--until was removed: use `bpebench sweep`"),
     ],
 )
 def test_what_does_not_go_together_gets_one_line(
