@@ -3,7 +3,6 @@
 import copy
 import pickle
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -53,18 +52,6 @@ class Careless(Tokenizer):
     def encode_normalized(self, text: str) -> list[int]:
         assert not any("\ud800" <= character <= "\udfff" for character in text)
         return list(text.encode())
-
-
-@pytest.mark.parametrize("name", impls.default_names())
-@pytest.mark.parametrize("special", [{}, {"disallowed_special": ()}, {"allowed_special": "all"}])
-def test_a_batch_may_be_any_iterable(name: str, special: dict[str, Any]) -> None:
-    tokenizer = impls.load(name, ORDINARY)
-    texts = ["ab", "", "b a"]
-    ids = [tokenizer.encode(text) for text in texts]
-    assert tokenizer.encode_batch(iter(texts), 1, **special) == ids
-    assert tokenizer.encode_batch((text for text in texts), **special) == ids
-    values, offsets = tokenizer.encode_ragged(iter(texts), **special)
-    assert [values[a:b].tolist() for a, b in pairwise(offsets)] == ids
 
 
 @pytest.mark.parametrize("name", impls.default_names())
