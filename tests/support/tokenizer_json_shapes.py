@@ -124,6 +124,7 @@ NORMALIZERS: dict[str, Document] = {
     "Replace white space": replace(r"\s+", " ", "Regex"),
     "Prepend": {"type": "Prepend", "prepend": "x"},
     "Prepend a space": {"type": "Prepend", "prepend": " "},
+    "Prepend a mark": LLAMA[0],
     "without accents": chain("NFD", "StripAccents", "Lowercase"),
     "nested": chain(chain("NFKC"), "Lowercase", strip(True, True)),
 }

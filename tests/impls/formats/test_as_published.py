@@ -200,6 +200,7 @@ REFUSED: list[tuple[list[Document], Document, str]] = [
     ([{"type": "Prepend", "prepend": 1}], {}, r"normalizers\[0\]\.type: 'Prepend' is not supported"),
     ([TABLE | {"precompiled_charsmap": "?"}], {}, "base64 is expected"),
     ([], {"pre_tokenizer": METASPACE | {"replacement": "_"}}, "pre_tokenizer.replacement"),
+    ([*LLAMA], {"pre_tokenizer": byte_level(regex=False)}, "ByteLevel after marks for white space"),
     ([], {"pre_tokenizer": METASPACE | {"prepend_scheme": []}}, r"prepend_scheme: \[\] is not one of"),
     (
         [],
@@ -220,6 +221,8 @@ def test_the_reason_named_is_the_real_one(steps: list[Document], fields: Documen
         read(small_file([], normalizer={"type": "Sequence", "normalizers": steps}) | fields)
     with pytest.raises(InvalidFile, match=r"model\.unk_token: 'b' is part of a merge, which is not supported"):
         read(small_file([], {"unk_token": "b"}))
+    with pytest.raises(InvalidFile, match=r"model\.unk_token: 'zz' is not in the vocabulary"):
+        read(small_file([], {"unk_token": "zz"}))
 
 
 # --- words of bytes with an end (CLIP) -----------------------------------------------------------------------------

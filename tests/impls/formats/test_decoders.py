@@ -10,6 +10,7 @@ from tokenizer_json_shapes import MARKS_REMOVED, Document, metaspace, read, repl
 from tokenizers import Tokenizer
 
 import impls
+from impls import Unsupported
 from impls.drop_in import hf
 from impls.formats import load, losses, save
 
@@ -58,6 +59,13 @@ def test_ids_decode_by_the_file(document: Document, tokens: str, text: str) -> N
         assert tokenizer.decode(ids) == text, name
         stream = tokenizer.decoder()
         assert "".join([*map(stream.push, ([i] for i in ids)), stream.finish()]) == text, name
+
+
+def test_a_decoder_that_rewrites_the_joined_text_does_not_tell_where_its_tokens_begin() -> None:
+    tokenizer = impls.load("priority", read(of_words({"type": "Sequence", "decoders": [FUSE, replace("ab", "x")]})))
+    assert tokenizer.decode([1, 2]) == "x"
+    with pytest.raises(Unsupported, match="does not show where the text of a token begins"):
+        tokenizer.decode_with_offsets([1, 2])
 
 
 def test_the_decoder_of_a_file_is_kept(tmp_path: Path) -> None:

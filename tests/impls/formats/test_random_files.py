@@ -121,3 +121,5 @@ def test_where_bytes_are_missing_the_unknown_token_comes_where_the_library_has_i
         text = "".join(rng.choices("aabé1日😀ñ", k=length))
         for tokenizer in tokenizers:
             assert tokenizer.encode(text) == tokenizer.encode_array(text).tolist() == library.encode(text).ids, text
+    with pytest.raises(Unsupported, match="unknown tokens come after the bytes that follow them"):
+        tokenizers[0].encode_with_offsets("日é1")

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 import sentencepiece
 from sentencepiece_files import trained_file
-from sentencepiece_models import random_texts
+from sentencepiece_models import pieces_model, random_texts
 from wrong_files import problem
 
 from impls import Model, Unsupported
+from impls.core.model.checks import MAX_ID
 from impls.formats import load, losses, save
 from impls.formats.protobuf import field
 from impls.formats.sentencepiece_model import write
@@ -61,6 +62,10 @@ def test_a_byte_level_model_is_written_with_printable_characters() -> None:
     theirs = sentencepiece.SentencePieceProcessor(model_proto=write(model))
     assert theirs.encode("Ġab") == [257]
     assert losses(model, "sentencepiece")[0].startswith("alphabet: bytes are written")
+    whole = Model(tokens=(*model.tokens[:256], b"abc"), merge_rule="concatenation")
+    assert any(line.startswith("merges: a whole piece") for line in losses(whole, "sentencepiece"))
+    first = pieces_model("a", dummy_prefix="first")
+    assert any(line.startswith("dummy_prefix: ") for line in losses(first, "sentencepiece"))
 
 
 @pytest.mark.parametrize(
@@ -68,6 +73,7 @@ def test_a_byte_level_model_is_written_with_printable_characters() -> None:
     [
         (Model(tokens=(b"a</w>",), alphabet="chars", end_of_word="</w>"), "symbols that end in '</w>'"),
         (Model(tokens=(b"\0", b"a"), alphabet="chars"), "null character"),
+        (Model(tokens=(b"a",), alphabet="chars", special_tokens={"<s>": MAX_ID}), "one id is 2147483647; ids go up to"),
         (Model(tokens=(b"a", b"aa", b"aaa"), merges=((0, 0), (0, 1)), alphabet="chars"), "merges by joined text"),
     ],
 )

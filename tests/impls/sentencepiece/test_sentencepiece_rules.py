@@ -11,7 +11,9 @@ from sentencepiece_models import random_texts
 
 import impls
 from impls import InvalidModel, Model, UnknownSymbol, Unsupported
+from impls.core.text.decoder_steps import usual_decoders
 from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.operations.decoding import round_trip_text
 
 EXACT = ("naive", "wordcount", "priority", "backtracking")
 
@@ -117,19 +119,30 @@ def test_unknown_characters_become_bytes_or_the_unknown_token(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("prefix", "texts"),
+    ("prefix", "texts", "lost"),
     [
-        ("always", ["▁a", "▁▁a", "▁▁"]),
-        ("missing", ["▁a", "▁a", "▁"]),
-        ("first", ["▁a", "▁a", "▁"]),
-        ("never", ["a", "▁a", "▁"]),
+        ("always", ["▁a", "▁▁a", "▁▁"], ""),
+        ("missing", ["▁a", "▁a", "▁"], "a space at the start of a text is removed; "),
+        ("first", ["▁a", "▁a", "▁"], "a space at the start of a text is removed; "),
+        ("never", ["a", "▁a", "▁"], ""),
     ],
 )
-def test_the_dummy_prefix(prefix: str, texts: list[str]) -> None:
+def test_the_dummy_prefix(prefix: str, texts: list[str], lost: str) -> None:
     model = model_of("a", "▁", escape_spaces=True, dummy_prefix=prefix)
     assert [model.normalize(text) for text in ("a", " a", " ")] == texts
     assert model.normalize("") == ""
     assert model.normalize("a", first=False) == ("▁a" if prefix in ("always", "missing") else "a")
+    assert model.lossy == f"{lost}U+2581 becomes a space"
+    without_marks = model_of("a", dummy_prefix=prefix).lossy
+    assert without_marks == (None if prefix == "never" else f"{lost}a space is put before the text")
+
+
+def test_what_comes_back_is_not_promised_where_it_depends_on_marks_in_tokens() -> None:
+    spaces = model_of("a", "▁", escape_spaces=True, remove_extra_spaces=True, dummy_prefix="always")
+    assert [round_trip_text(spaces, text) for text in ("a▁a", " a  a ")] == [None, "a a"]
+    model = model_of("a", "▁", escape_spaces=True, dummy_prefix="missing")
+    metaspace = model.with_(decoder=usual_decoders(model.sentencepiece)[-1])
+    assert [round_trip_text(metaspace, text) for text in ("a▁a", "a")] == [None, "a"]
 
 
 def test_a_text_is_cut_only_where_no_token_reaches_across() -> None:
