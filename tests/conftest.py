@@ -119,17 +119,14 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 @contextmanager
 def _other_seeds(prefix: str) -> Iterator[None]:
     """Give each generator of random numbers that is made here a seed of its own and of `prefix`."""
-    plain = random.Random
 
-    class Prefixed(plain):  # type: ignore[misc, valid-type]
+    class Prefixed(random.Random):
         def __init__(self, seed: Any = None) -> None:
             super().__init__(f"{prefix} {seed!r}")
 
-    random.Random = Prefixed  # type: ignore[misc]
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(random, "Random", Prefixed)
         yield
-    finally:
-        random.Random = plain  # type: ignore[misc]
 
 
 @pytest.fixture(scope="session")

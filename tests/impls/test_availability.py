@@ -7,23 +7,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from module_folders import found_in
 
 import impls
 from impls.registry import availability
 
 
 @pytest.fixture
-def a_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def a_plugin(tmp_path: Path) -> Iterator[str]:
     """A third-party package, which must not be imported."""
     information = tmp_path / "theirs-1.2.dist-info"
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.2\n")
     (information / "entry_points.txt").write_text("[bpebench.implementations]\ntheirs = theirs_package:Theirs\n")
     (tmp_path / "theirs_package.py").write_text("raise SystemExit('imported')\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    impls.registry._plugins.cache_clear()
-    yield "theirs"
-    impls.registry._plugins.cache_clear()
+    with found_in(tmp_path):
+        yield "theirs"
 
 
 def test_a_plugin_is_named_with_its_package_and_not_imported(a_plugin: str) -> None:

@@ -6,17 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-import impls
+from module_folders import found_in
 
 _PLUGINS = Path(__file__).resolve().parent / "check_plugins"
 
 
 @pytest.fixture(autouse=True, scope="module")
 def plugins() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(_PLUGINS))
-        patch.setenv("PYTHONPATH", str(_PLUGINS))
-        impls.registry._plugins.cache_clear()
+    with found_in(_PLUGINS):
         yield
-    impls.registry._plugins.cache_clear()

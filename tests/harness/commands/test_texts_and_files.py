@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from child import run
+from module_folders import found_in
 
 import impls
 from harness.outcome import Outcome
@@ -159,12 +161,9 @@ def test_a_file_is_written_through_links_pipes_and_streams_and_keeps_its_permiss
 
 
 @pytest.fixture
-def planted(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(_PLUGINS))
-    monkeypatch.setenv("PYTHONPATH", str(_PLUGINS))
-    impls.registry._plugins.cache_clear()
-    yield
-    impls.registry._plugins.cache_clear()
+def planted() -> Iterator[None]:
+    with found_in(_PLUGINS):
+        yield
 
 
 def test_findings_of_fuzz_are_reported_where_they_cannot_be_saved(bpebench: Any, here: Path, planted: None) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
+from unittest.mock import patch
 
 from harness.conform.adapter import ObjectAdapter
 from harness.conform.verdicts import ConformanceReport
@@ -28,15 +29,6 @@ class InProcess:
         self._make, self._environment = make, environment
         self._adapter: ObjectAdapter | None = None
 
-    def _start(self) -> ObjectAdapter:
-        before = dict(os.environ)
-        os.environ.update(self._environment)
-        try:
-            return ObjectAdapter(self._make())
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
-
     def close(self) -> None:
         self._adapter = None
 
@@ -46,7 +38,8 @@ class InProcess:
         arguments = json.loads(request_line(1, operation, arguments))
         del arguments["id"], arguments["op"]
         if self._adapter is None:
-            self._adapter = self._start()
+            with patch.dict(os.environ, self._environment):
+                self._adapter = ObjectAdapter(self._make())
         try:
             return Answer(_sent(operation, self._adapter.answer(operation, arguments), shape))
         except FailedError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from module_folders import found_in
 
 import impls
 from harness.conform import case, questions
@@ -43,6 +44,12 @@ def planted_model(model_file: Path) -> Iterator[impls.Model]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLANTED_MODEL", str(model_file))
         yield model()
+
+
+@pytest.fixture(scope="module")
+def targets() -> Iterator[None]:
+    with found_in(_HERE / "conform_targets"):
+        yield
 
 
 @pytest.fixture(scope="module")

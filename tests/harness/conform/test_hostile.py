@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
@@ -22,14 +21,10 @@ from harness.targets import NotLoadable, TargetSpec
 from harness.targets.operations import SHAPES
 
 TARGETS = Path(__file__).parent / "conform_targets"
+pytestmark = pytest.mark.usefixtures("targets")
 LIMITS = Limits(call_seconds=1, start_seconds=20, memory_bytes=150_000_000, output_bytes=1 << 20)
 PATIENT = Limits(call_seconds=20, memory_bytes=400_000_000, output_bytes=1 << 20)
 MARK = "BPEBENCH_TEST_MARK"
-
-
-@pytest.fixture(autouse=True)
-def targets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TARGETS), os.environ.get("PYTHONPATH", "")]))
 
 
 def marked(mark: str) -> list[psutil.Process]:

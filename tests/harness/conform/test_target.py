@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import sys
@@ -22,17 +21,12 @@ from harness.process.session import FailedError
 from harness.targets import NotLoadable, TargetSpec
 from harness.targets.operations import SHAPES
 
-TARGETS = Path(__file__).parent / "conform_targets"
+pytestmark = pytest.mark.usefixtures("targets")
 PROTOCOL = Path(__file__).parents[3] / "harness" / "conform" / "PROTOCOL.md"
 TEXTS = (
     "", "the cat sat on the mat, it's 2024!", "naïve İıi \U0001f469\u200d\U0001f4bb",
     "a\x00\x01\n\r\n\t\"\\/ \u2028\x7f", "  spaces   at the end  ", "日本語と 中文", "a" * 300,
 )  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def targets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TARGETS), os.environ.get("PYTHONPATH", "")]))
 
 
 @pytest.fixture(scope="module")

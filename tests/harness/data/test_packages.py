@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
-import tarfile
-import zipfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from package_index import sdist_of, wheel_of
 
 from harness.data import packages
 from harness.data.catalogue import Package
@@ -19,26 +19,12 @@ def package(kind: str, file: Path) -> Package:
     return Package(name="some", version="1", file=file.name, sha256="0" * 64, n_bytes=1, kind=kind)  # type: ignore[arg-type]
 
 
-def wheel(folder: Path, content: bytes) -> Path:
-    with zipfile.ZipFile(folder / "some-1.whl", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("some/data.txt", content)
-        archive.writestr("some/more.txt", b"more")
-    return folder / "some-1.whl"
-
-
-def source(folder: Path, content: bytes) -> Path:
-    with tarfile.open(folder / "some-1.tar.gz", "w:gz") as archive:
-        about = tarfile.TarInfo("some-1/some/data.txt")
-        about.size = len(content)
-        archive.addfile(about, io.BytesIO(content))
-    return folder / "some-1.tar.gz"
-
-
-@pytest.mark.parametrize(("kind", "make"), [("wheel", wheel), ("sdist", source)])
+@pytest.mark.parametrize(("kind", "make"), [("wheel", wheel_of), ("sdist", partial(sdist_of, marker=Path()))])
 def test_members_are_read_by_their_paths_or_the_archive_is_refused(
-    kind: str, make: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, make: Callable[[str, dict[str, str]], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = make(tmp_path, b"content" * 1000)
+    file = tmp_path / "archive"
+    file.write_bytes(make("some", {"some/data.txt": "content" * 1000, "some/more.txt": "more"}))
     assert members_of(package(kind, file), file, ["some/data.*"]) == {"some/data.txt": b"content" * 1000}
     with pytest.raises(DataError, match=r"holds no \*\.json"):
         members_of(package(kind, file), file, ["*.json"])
@@ -49,6 +35,6 @@ def test_members_are_read_by_their_paths_or_the_archive_is_refused(
         with pytest.raises(DataError):
             members_of(package(kind, file), file, ["some/*.txt"])
     monkeypatch.setattr(packages, "_MAX_UNPACKED_BYTES", 1 << 20)
-    file = make(tmp_path, bytes(4 << 20))
+    file.write_bytes(make("some", {"some/data.txt": "\0" * (4 << 20)}))
     with pytest.raises(DataError, match=r"some/data\.txt: unpacks to more than 1 MiB"):
         members_of(package(kind, file), file, ["some/*"])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from module_folders import found_in
 
 import impls
 from harness.check.fuzz import questions, side_process
@@ -47,7 +47,6 @@ def sides_here() -> Callable[[], AbstractContextManager[None]]:
     @contextmanager
     def patched() -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.syspath_prepend(str(TARGETS))
             patch.setattr(side_process, "functions", lambda **_: SessionHere())
             yield
 
@@ -56,7 +55,6 @@ def sides_here() -> Callable[[], AbstractContextManager[None]]:
 
 @pytest.fixture(autouse=True, scope="module")
 def targets() -> Iterator[None]:
-    """Processes find the targets too."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", f"{TARGETS}{os.pathsep}{TARGETS.parents[3]}")
+    """They are found here and by processes."""
+    with found_in(TARGETS.parents[3], TARGETS):
         yield

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -131,23 +132,19 @@ def test_a_bad_request_gets_a_clear_answer_without_a_path(client: TestClient, mo
 
 def test_a_worker_that_crashes_is_replaced() -> None:
     async def run() -> None:
-        workers = Workers(most=1)
-        try:
+        with closing(Workers(most=1)) as workers:
             with pytest.raises(FailedError):
                 await workers.call("a", (), os._exit, 3, seconds=5)
             assert await workers.call("a", (), len, "abc", seconds=20) == 3
             assert await workers.call("b", (), len, "abcd", seconds=20) == 4  # the other one makes room
-        finally:
-            workers.close()
 
     asyncio.run(run())
 
 
 def test_a_worker_killed_while_idle_is_reaped_and_replaced() -> None:
     async def run() -> None:
-        workers = Workers(most=1)
-        reaping = asyncio.create_task(workers.reap())
-        try:
+        with closing(Workers(most=1)) as workers:
+            reaping = asyncio.create_task(workers.reap())
             worker = await workers.call("a", (), os.getpid, seconds=20)
             reaper = psutil.Process(worker).ppid()
             os.kill(worker, signal.SIGKILL)
@@ -158,9 +155,7 @@ def test_a_worker_killed_while_idle_is_reaped_and_replaced() -> None:
             assert not psutil.pid_exists(worker)
             assert not psutil.pid_exists(reaper), "a zombie is left"
             assert await workers.call("a", (), len, "abc", seconds=20) == 3
-        finally:
             reaping.cancel()
-            workers.close()
 
     asyncio.run(run())
 
@@ -173,8 +168,7 @@ def test_what_cannot_be_answered_soon_is_refused_and_later_answered(
         os.mkfifo(pipe)
 
     async def run() -> None:
-        workers = Workers(most=2)
-        try:
+        with closing(Workers(most=2)) as workers:
             calls = (workers.call(pipe.name, (), Path.read_text, pipe, seconds=250) for pipe in pipes)
             running = [asyncio.create_task(call) for call in calls]
             await asyncio.sleep(0)
@@ -189,8 +183,6 @@ def test_what_cannot_be_answered_soon_is_refused_and_later_answered(
             monkeypatch.setattr("harness.play.workers.WAITING_SECONDS", 60)
             assert await asyncio.gather(*(workers.call("a", (), len, "abc", seconds=20) for _ in range(20))) == [3] * 20
             assert await workers.call("c", (), len, "abc", seconds=20) == 3
-        finally:
-            workers.close()
 
     asyncio.run(run())
 

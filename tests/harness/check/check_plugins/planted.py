@@ -6,20 +6,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from foreign import Right
+
 import impls
-
-
-class Right:
-    """The least a plug-in must have."""
-
-    def __init__(self, model: impls.Model) -> None:
-        self._inner = impls.load("priority", model)
-
-    def encode(self, text: str) -> list[int]:
-        return self._inner.encode(text, disallowed_special=())
-
-    def decode(self, ids: list[int]) -> str:
-        return self._inner.decode(ids)
 
 
 def changed(encode: Callable[[str, list[int]], Any], decode: Callable[[Any], Any] = lambda ids: ids) -> type[Right]:

@@ -8,22 +8,9 @@ import threading
 import time
 from typing import Any
 
+from foreign import Right
+
 import impls
-
-
-class Right:
-    """The least a target must have, over the reference."""
-
-    by = "priority"
-
-    def __init__(self, model: impls.Model) -> None:
-        self._inner = impls.load(self.by, model)
-
-    def encode(self, text: str) -> list[int]:
-        return self._inner.encode(text, disallowed_special=())
-
-    def decode(self, ids: list[int]) -> str:
-        return self._inner.decode(ids)
 
 
 class LongestFirst(Right):
