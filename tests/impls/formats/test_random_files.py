@@ -93,7 +93,8 @@ def check_decoding(tokenizer: impls.Tokenizer, rng: random.Random) -> None:
 
 def test_what_the_library_does_otherwise_or_is_left_out_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
-    template = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}], "pair": []}
+    single = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
+    template = {"type": "TemplateProcessing", "single": single, "pair": []}
     for kind, document in (
         (OlderUnicode, SHAPES["Punctuation, Isolated"]),
         (TemplateIgnored, a_file("bytes", post_processor=template)),
