@@ -29,6 +29,10 @@ class InProcess:
         self._make, self._environment = make, environment
         self._adapter: ObjectAdapter | None = None
 
+    def _start(self) -> ObjectAdapter:
+        with patch.dict(os.environ, self._environment):
+            return ObjectAdapter(self._make())
+
     def close(self) -> None:
         self._adapter = None
 
@@ -38,8 +42,7 @@ class InProcess:
         arguments = json.loads(request_line(1, operation, arguments))
         del arguments["id"], arguments["op"]
         if self._adapter is None:
-            with patch.dict(os.environ, self._environment):
-                self._adapter = ObjectAdapter(self._make())
+            self._adapter = self._start()
         try:
             return Answer(_sent(operation, self._adapter.answer(operation, arguments), shape))
         except FailedError as error:
