@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hand_made import hand_made
 from random_models import BYTES
 from sentencepiece_models import pieces_model
 
@@ -27,15 +29,7 @@ def words(*morphs: str) -> list[Word]:
     return [Word(one.replace(" ", ""), tuple(one.split())) for one in morphs]
 
 
-def over_bytes(*merges: str, **fields: Any) -> Model:
-    """A model of merges like "l+e", in order."""
-    tokens = [*BYTES]
-    pairs = []
-    for merge in merges:
-        left, right = (part.encode() for part in merge.split("+"))
-        pairs.append((tokens.index(left), tokens.index(right)))
-        tokens.append(left + right)
-    return Model(tokens=tuple(tokens), merges=tuple(pairs), **fields)
+over_bytes = partial(hand_made, alphabet="bytes")
 
 
 def values(model: Model, gold: list[Word], context: str = "alone") -> dict[str, float | None]:
@@ -68,7 +62,7 @@ GOLD = words("ev ler", "ev de", "ev i", "el de", "ler", "vle r")
 
 def test_figures_counted_by_hand() -> None:
     # ev|ler, ev|d|e, ev|i, e|l|d|e, ler, v|ler: 8 borders; 5 of morphs; 4 of both.
-    result = agreement(fastest(over_bytes("e+v", "l+e", "le+r")), GOLD, "alone")
+    result = agreement(fastest(over_bytes("e+v l+e le+r")), GOLD, "alone")
     assert (result.n_words, result.n_left_out) == (6, 0)
     assert (result.n_token_borders, result.n_morph_borders, result.n_shared_borders) == (8, 5, 4)
     figures = {name: figure.value for name, figure in result.figures.items()}
@@ -84,14 +78,14 @@ def test_figures_counted_by_hand() -> None:
 
 
 def test_morph_score_asks_for_the_first_border_only_whatever_else_is_cut() -> None:
-    model = over_bytes("a+b", "c+d")
+    model = over_bytes("a+b c+d")
     assert values(model, words("ab cd ef"))["morph_score"] == 1  # ab|cd|e|f
     assert values(model, words("a bcd ef"))["morph_score"] == 0
-    assert values(over_bytes("a+b", "ab+c"), words("a bc"))["morph_score"] is None
+    assert values(over_bytes("a+b ab+c"), words("a bc"))["morph_score"] is None
 
 
 def test_after_a_space_a_word_is_cut_as_in_a_text() -> None:
-    model = over_bytes(" +e", " e+v", " ev+l")
+    model = Model(tokens=(*BYTES, b" e", b" ev", b" evl"), merges=((32, 101), (256, 118), (257, 108)))
     assert values(model, words("ev ler"), "alone")["recall"] == 1
     result = agreement(fastest(model), words("ev ler"), "after a space")
     assert (result.n_token_borders, result.n_shared_borders) == (2, 0)  # ␠evl|e|r
@@ -114,7 +108,7 @@ def test_a_border_inside_a_character_is_a_border_and_no_morphs() -> None:
 
 def test_words_that_do_not_come_back_are_left_out() -> None:
     gold = words("ev de", "Ev de", "el de")
-    lower = agreement(fastest(over_bytes(normalization="lowercase")), gold, "after a space")
+    lower = agreement(fastest(over_bytes("", normalization="lowercase")), gold, "after a space")
     assert (lower.n_words, lower.n_left_out) == (2, 1)
     letters = {"alphabet": "chars", "merge_rule": "pairs"}
     tokens = tuple(letter.encode() for letter in "edv ")
@@ -158,7 +152,7 @@ def test_a_bad_file_is_refused_by_line(tmp_path: Path, content: bytes, reason: s
 
 
 def test_the_verb_takes_a_language_or_a_file_and_puts_lossy_vocabularies_last(bpebench: Any, tmp_path: Path) -> None:
-    over_bytes("l+e", "le+r").save(tmp_path / "x.json")
+    over_bytes("l+e le+r").save(tmp_path / "x.json")
     Model(tokens=(b"?", b"e"), alphabet="chars", unknown="?", unknown_id=0).save(tmp_path / "lossy.json")
     (tmp_path / "gold.tsv").write_bytes(b"\xef\xbb\xbf# rule\r\nevler\tev ler\r\nevde\tev de\t1\r\n")
     models = ["-m", str(tmp_path / "lossy.json"), "-m", str(tmp_path / "x.json")]

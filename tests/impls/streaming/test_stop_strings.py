@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from os.path import commonprefix
 
 import pytest
-from prefixes import common_prefix
 
 import impls
 from impls import TrainingSpec
@@ -31,7 +31,7 @@ def certain_before_stop(ids: Sequence[int], stops: Sequence[str]) -> str:
     """What stays in front of a stop string whatever follows: letters, bytes, and the rest of each stop string."""
     follow = [(), *[tuple(stop[k:].encode()) for stop in stops for k in range(len(stop))]]
     follow += [(*first, *rest) for first in ((0x82, 0xAC), (0x82,), (0xAC,), (0xA7,), (0x41,)) for rest in follow]
-    return common_prefix([stopped_by_definition(TOKENIZER.decode([*ids, *more]), stops)[0] for more in follow])
+    return commonprefix([stopped_by_definition(TOKENIZER.decode([*ids, *more]), stops)[0] for more in follow])  # noqa: RUF071
 
 
 def check_stops(stops: Sequence[str], n_streams: int) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from itertools import product
+from os.path import commonprefix
 from typing import Any
 
 import pytest
 from foreign import foreign
-from prefixes import common_prefix
 from sentencepiece_models import pieces_model
 
 import impls
@@ -73,7 +73,7 @@ def interesting_ids(model: Model) -> list[int]:
 
 def certain_text(tokenizer: Tokenizer, ids: Sequence[int], following: Sequence[Sequence[int]]) -> str:
     """The definition, by trying: what `decode` begins with whatever follows."""
-    return common_prefix([tokenizer.decode([*ids, *more]) for more in ((), *following)])
+    return commonprefix([tokenizer.decode([*ids, *more]) for more in ((), *following)])  # noqa: RUF071
 
 
 def continuations(model: Model) -> list[tuple[int, ...]]:

@@ -134,17 +134,11 @@ def test_counts_are_kept_in_a_file(tmp_path: Path) -> None:
     assert table["count"].to_pylist() == [count for _, count in in_order(pieces)]
 
 
-def _rewritten(path: Path, **columns: list[object]) -> None:
+def _with(path: Path, name: str, values: list[object], kind: pyarrow.DataType | None = None) -> None:
+    """Give a column other values, of its own type or another."""
     table = parquet.read_table(path)
-    for name, values in columns.items():
-        index = table.column_names.index(name)
-        table = table.set_column(index, name, pyarrow.array(values, table.schema.field(name).type))
-    parquet.write_table(table, path)
-
-
-def _typed(path: Path, column: str, values: list[object]) -> None:
-    table = parquet.read_table(path)
-    parquet.write_table(table.set_column(table.column_names.index(column), column, pyarrow.array(values)), path)
+    column = pyarrow.array(values, kind or table.schema.field(name).type)
+    parquet.write_table(table.set_column(table.column_names.index(name), name, column), path)
 
 
 def _about(path: Path, document: bytes) -> None:
@@ -160,14 +154,14 @@ _NO_COUNTS = r"^\S+: not a counts file \(columns piece and count, .*\), or damag
         (lambda path: path.write_bytes(path.read_bytes()[:-9]), "not a complete file of counts"),
         (lambda path: path.unlink(), "there is no such file"),
         (lambda path: parquet.write_table(pyarrow.table({"piece": [b"a"]}), path), _NO_COUNTS),
-        (lambda path: _typed(path, "count", [1.5, 2.0]), _NO_COUNTS),
+        (lambda path: _with(path, "count", [1.5, 2.0], pyarrow.float64()), _NO_COUNTS),
         (lambda path: _about(path, b'{"format": 1, "pattern": [], "sources": [5]}'), _NO_COUNTS),
-        (lambda path: _rewritten(path, piece=[b"a", b"a"]), "not sorted, or not distinct"),
-        (lambda path: _rewritten(path, piece=[b"", b"a"]), "empty"),
-        (lambda path: _rewritten(path, piece=["ş".encode()[:1], "ş".encode()[1:]]), "within a character"),
-        (lambda path: _rewritten(path, piece=[b"a", b"\xff"]), "not UTF-8"),
-        (lambda path: _rewritten(path, piece=[b"a", None]), "a piece that is missing"),
-        (lambda path: _rewritten(path, count=[0, 1]), "a count below 1"),
+        (lambda path: _with(path, "piece", [b"a", b"a"]), "not sorted, or not distinct"),
+        (lambda path: _with(path, "piece", [b"", b"a"]), "empty"),
+        (lambda path: _with(path, "piece", ["ş".encode()[:1], "ş".encode()[1:]]), "within a character"),
+        (lambda path: _with(path, "piece", [b"a", b"\xff"]), "not UTF-8"),
+        (lambda path: _with(path, "piece", [b"a", None]), "a piece that is missing"),
+        (lambda path: _with(path, "count", [0, 1]), "a count below 1"),
     ],
 )
 def test_a_damaged_file_of_counts_is_refused(tmp_path: Path, damage: object, problem: str) -> None:
