@@ -58,10 +58,15 @@ class ObjectAdapter:
 
     def describe(self) -> dict[str, Any]:
         """Describe which operations the object offers."""
+        n_vocab, special = (
+            _stated(self.described_by, "n_vocab", "vocab_size"),
+            _stated(self.described_by, "special_tokens"),
+        )
+        tokens = special.items() if isinstance(special, Mapping) else ()
         return {
             "operations": sorted({*self.methods, *self.own, *_options(self.methods)}),
-            "special_tokens": _special_tokens(self.described_by),
-            "n_vocab": _n_vocab(self.described_by),
+            "special_tokens": {str(text): operator.index(i) for text, i in tokens},
+            "n_vocab": n_vocab if type(n_vocab) is int else None,
             "time_exponent": getattr(self.target, "time_exponent", 1.0),
         }
 
@@ -208,19 +213,7 @@ def _options(methods: Methods) -> Iterator[str]:
         yield from (name for name in names if name in parameters)
 
 
-def _stated(target: Any, name: str) -> Any:
-    """Return the value of an attribute or of a method without arguments, None if there is none."""
-    value = getattr(target, name, None)
+def _stated(target: Any, *names: str) -> Any:
+    """Return the first of these attributes that there is, or what it returns if it is a method; None without any."""
+    value = next((value for name in names if (value := getattr(target, name, None)) is not None), None)
     return value() if callable(value) else value
-
-
-def _n_vocab(target: Any) -> int | None:
-    """Return the number of ids, if the object states it."""
-    stated = (_stated(target, name) for name in ("n_vocab", "vocab_size"))
-    return next((value for value in stated if isinstance(value, int) and not isinstance(value, bool)), None)
-
-
-def _special_tokens(target: Any) -> dict[str, int]:
-    """Return special tokens by text, if the object states them."""
-    tokens = _stated(target, "special_tokens")
-    return {str(text): operator.index(i) for text, i in tokens.items()} if isinstance(tokens, Mapping) else {}
