@@ -30,6 +30,8 @@ _FAST, _FEWEST = 5e5, 10
 """Characters a second; of a slower target every second, third, … or tenth group of texts is asked by derived calls."""
 _MOST_SECONDS, _MOST_SECONDS_OF_ALL = 1.5, 5.0
 """A text that the target would take longer to encode is not asked, nor a longer group of texts by derived calls."""
+_LONG, _LONG_EVERY = 500, 4
+"""Of such a group of texts of more characters every fourth is asked."""
 Wrong = tuple[str, str, list[str]]
 """A text, the call that answers it wrongly, and the texts asked together with it."""
 
@@ -44,7 +46,7 @@ def ask_all(case: Case, texts: Iterable[str], calls: Sequence[str] = CALLS) -> N
     offered = client.offered(calls)
     wrong: list[Wrong] = []
     times: list[tuple[int, float]] = []
-    n_refused, n_in_part, too_long = 0, 0, inf
+    n_refused, n_in_part, n_left_out, too_long = 0, 0, 0, inf
     try:
         for number, group in enumerate(client.groups(texts, reference)):
             most = min(reference.longest, _longest_quick(times, _MOST_SECONDS))
@@ -53,8 +55,11 @@ def ask_all(case: Case, texts: Iterable[str], calls: Sequence[str] = CALLS) -> N
                 continue
             longest = max(map(len, group))
             every = max(1, min(_FEWEST, int(_FAST / (client.characters_per_second or _FAST))))
-            in_full = number % every == 0 and longest <= _longest_quick(times, _MOST_SECONDS_OF_ALL / len(group))
-            asked = [call for call in offered if call in ("encode", "decode") or in_full]
+            is_quick = longest <= _longest_quick(times, _MOST_SECONDS_OF_ALL / len(group))
+            if not is_quick and longest > _LONG:
+                n_left_out += len(group) - len(group[::_LONG_EVERY])
+                group = group[::_LONG_EVERY]
+            asked = [call for call in offered if call in ("encode", "decode") or (is_quick and number % every == 0)]
             n_in_part += len(group) * (len(asked) < len(offered))
             began = client.busy_seconds
             for some, got in client.digests_of(group, asked):
@@ -75,6 +80,8 @@ def ask_all(case: Case, texts: Iterable[str], calls: Sequence[str] = CALLS) -> N
     case.longest_piece = min(case.longest_piece, too_long)
     if too_long < inf:
         case.remarks.append(f"not asked: texts of {too_long:,} characters or more, of a slow target or reference")
+    if n_left_out:
+        case.remarks.append(f"not asked: {n_left_out:,} of the long texts that take a slow target long together")
     if n_in_part:
         n_texts = plural(n_in_part, "text was", "texts were")
         case.remarks.append(f"{n_texts} asked by encode and decode alone, of a slow target")
