@@ -146,16 +146,18 @@ def test_what_would_take_a_slow_target_long_is_not_asked_and_said(
     assert asking._longest_quick([(1_000, 2.0)], 1.5) == inf
     assert asking._longest_quick([(500, 0.1), (1_000, 0.2)], 1.5) == pytest.approx(7_500)
     assert asking._longest_quick([(500, 0.1), (1_000, 0.375), (1_000, 0.375)], 1.5) == pytest.approx(2_000, rel=0.1)
-    monkeypatch.setattr(asking, "_longest_quick", lambda times, seconds: 4_999)
+    monkeypatch.setattr(asking, "_longest_quick", lambda times, seconds: 4_999 if seconds == 1.5 else 600)
     monkeypatch.setattr(asking, "_FAST", 1e12)
     with TargetClient(lambda environment: InProcess(Full, environment)) as client:
         case = Case(client, Reference("tiktoken", "planted", planted_model))
         assert case.affordable(1)
-        asking.ask_all(case, ["a" * n for n in (1, 300, 2_000, 5_000, 100_000)], ("encode", "count"))
-    assert (case.n_inputs, case.longest_piece) == (3, 5_000)
+        texts = ["a", "a" * 300, *(letter * 2_000 for letter in "abcde"), "a" * 5_000, "a" * 100_000]
+        asking.ask_all(case, texts, ("encode", "count"))
+    assert (case.n_inputs, case.longest_piece) == (4, 5_000)
     assert case.remarks == [
         "not asked: texts of 5,000 characters or more, of a slow target or reference",
-        "1 text was asked by encode and decode alone, of a slow target",
+        "not asked: 3 of the long texts that take a slow target long together",
+        "2 texts were asked by encode and decode alone, of a slow target",
     ]
 
 
