@@ -64,7 +64,6 @@ class Sweep(Verb):
             list(map(asdict, result.rows)),
             [sweep_output.table(plan, result)],
             sweep_output.about(plan, result),
-            columns=sweep_output.CSV_COLUMNS,
             findings=map(printable, sweep_output.findings(plan, result)),
         )
 

@@ -170,7 +170,6 @@ class Verb(ABC):
         tables: Iterable[Table],
         about: Mapping[str, Any] | None = None,
         *,
-        columns: Sequence[str] = (),
         findings: Iterable[str] = (),
     ) -> None:
         """Print rows of cells: as JSON (after `about`) or CSV, or their tables as LaTeX or text, with `findings`."""
@@ -180,7 +179,7 @@ class Verb(ABC):
         self.output(
             {**(about or {}), "confidence": 0.95, "rows": list(map(json_cells, rows))},
             lambda: "\n".join([*(render(table, "text", width=terminal_width()) for table in tables), *findings]),
-            csv=lambda: csv_of(list(map(plain_cells, rows)), columns),
+            csv=lambda: csv_of(list(map(plain_cells, rows))),
             latex=lambda: "\n".join(render(table, "latex") for table in tables),
         )
 

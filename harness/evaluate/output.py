@@ -44,7 +44,7 @@ def _corpus_table(rows: Sequence[EvaluationRow]) -> Table:
         [_table_row(row) for row in rows],
         what=f"{printable(first.corpus)}{language}: {plural(n_documents, 'document')}, {n_bytes:,} bytes",
         finding="".join(f"\n{line}." for line in _compared(rows)),
-        cost="" if all(row.cost is None for row in rows) else " Cost in the currency of the price.",
+        cost="" if all(row.cost is None for row in rows) else " Cost: of this text, in the currency of the price.",
         lossy=" A lossy vocabulary is not ranked: it keeps less of the text." if rows[-1].rank is None else "",
     )
 

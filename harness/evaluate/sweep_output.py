@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
-from harness.evaluate.intervals import Figure, plain_cells
+from harness.evaluate.intervals import Figure
 from harness.evaluate.sweep import LEAST_SAVED, SweepPlan, SweepResult, SweepRow
 from harness.printable import printable
 from harness.report.round_trips import named
 from harness.report.table import Table, table_of
 from harness.report.wording import percent
 from impls.core.errors import plural
-
-_CELLS = {field.name: Figure(None) if field.type == "Figure" else None for field in fields(SweepRow)}
-CSV_COLUMNS = tuple(plain_cells(_CELLS))
 
 
 def about(plan: SweepPlan, result: SweepResult) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def normalisation(a: Observation, b: Observation) -> StageDifference | None:
         name, text, normalize = observation.name, observation.text, observation.side.normalize
         change = rewriting(text, seen)
         if change is None:
-            shown.append(f"{name} leaves the text as it is")
+            shown.append(f"{name} leaves the text unchanged")
             continue
         shown.append(f"{name} {change.what}")
         spelling.append(f"the tokens of {name} spell {_escaped(seen)}, the text is {_escaped(text)}")

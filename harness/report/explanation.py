@@ -47,7 +47,7 @@ def _stages(explanation: Explanation) -> list[list[str]]:
         both("model (-m)", lambda side: side.model),
         both("what it is", lambda side: side.about),
         both("special tokens", lambda side: "; ".join(side.special) or "none recognised"),
-        both("text", lambda side: side.rewriting or "as it is" if side.error is None else f"refused: {side.error}"),
+        both("text", lambda side: side.rewriting or "unchanged" if side.error is None else f"refused: {side.error}"),
         both("pieces", lambda side: PIECES_FROM[side.pieces_from]),
         *_pieces(explanation),
         *_steps(explanation),

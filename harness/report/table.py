@@ -152,9 +152,9 @@ def plain_table(headings: Sequence[str], cells: Iterable[Sequence[object]]) -> T
     return Table("", "", rows, columns=tuple(columns))
 
 
-def ratio(part: float, whole: float) -> float | None:
-    """Return the ratio of two numbers; None if `whole` is 0."""
-    return part / whole if whole else None
+def ratio(part: float, total: float) -> float | None:
+    """Return the ratio of two numbers; None if `total` is 0."""
+    return part / total if total else None
 
 
 def latest(records: Iterable[object], kind: type[T], *fields: str) -> list[T]:

@@ -103,7 +103,7 @@ def test_keys_move_among_tokens_and_lead_to_the_stepper(open_page: OpenPage, mod
     steps = int(page.locator("#step").inner_text().rpartition(" ")[2])
     page.keyboard.press("ArrowRight")
     expect(page.locator("#step")).to_have_text(f"1 of {steps}")
-    expect(page.locator(".said").nth(1)).to_contain_text("step 1")
+    expect(page.locator(".step-text").nth(1)).to_contain_text("step 1")
     page.keyboard.press("End")
     expect(page.locator("#step")).to_have_text(f"{steps} of {steps}")
     ids = impls.load("priority", impls.Model.load(model_file)).encode_piece("hello")

@@ -18,8 +18,8 @@ const quoted = (text) => ["‘", ...visible(text), "’"];
 
 function stepLine(step) {
   const rank = step.rank == null ? "" : `, rank ${step.rank}`;
-  const made = step.action === "merge" ? [...quoted(step.left), " + ", ...quoted(step.right), " → "] : [`${step.action}: `];
-  return [...made, ...quoted(step.result), rank, step.note ? ` (${step.note})` : ""];
+  const parts = step.action === "merge" ? [...quoted(step.left), " + ", ...quoted(step.right), " → "] : [`${step.action}: `];
+  return [...parts, ...quoted(step.result), rank, step.note ? ` (${step.note})` : ""];
 }
 
 function pieceLine(piece) {
@@ -54,12 +54,12 @@ export async function account(first, second, text, bytes, byte) {
   if (!$("account").open) $("account").showModal();
   const short = byte === null ? text.slice(0, AROUND) : lineAt(bytes, byte); // it begins with the first marked token
   try {
-    const found = await json("/api/explain", { text: short, columns: [first, second] });
-    if (found.agree === false) title.textContent = `They differ first in: ${found.stage}`;
+    const answer = await json("/api/explain", { text: short, columns: [first, second] });
+    if (answer.agree === false) title.textContent = `They differ first in: ${answer.stage}`;
     body.replaceChildren(
-      h("p", {}, ...visible(found.what, true)),
-      h("ul", {}, ...(found.evidence ?? []).map((line) => h("li", {}, ...visible(line, true)))),
-      table({ a: side(found.a), b: side(found.b), step: found.step }, names),
+      h("p", {}, ...visible(answer.what, true)),
+      h("ul", {}, ...(answer.evidence ?? []).map((line) => h("li", {}, ...visible(line, true)))),
+      table({ a: side(answer.a), b: side(answer.b), step: answer.step }, names),
       h("p", { class: "quiet" }, short === text ? "For the whole text." : "For the line that holds the first marked token."),
     );
   } catch (error) {
@@ -68,6 +68,6 @@ export async function account(first, second, text, bytes, byte) {
 }
 
 // Fields at their default are left out of the answer.
-const side = (found) => ({ about: "", error: null, rewriting: "", way: "", ...found,
-  steps: (found.steps ?? []).map((step) => ({ left: "", right: "", result: "", note: "", ...step })),
-  pieces: (found.pieces ?? []).map((piece) => ({ tokens: [], ...piece })) });
+const side = (summary) => ({ about: "", error: null, rewriting: "", way: "", ...summary,
+  steps: (summary.steps ?? []).map((step) => ({ left: "", right: "", result: "", note: "", ...step })),
+  pieces: (summary.pieces ?? []).map((piece) => ({ tokens: [], ...piece })) });

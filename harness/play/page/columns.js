@@ -109,7 +109,7 @@ class Column {
       parts.push(`${plural(difference.count, "token")} ${difference.count === 1 ? "differs" : "differ"} from column 1`, h("button", {
         class: "plain", onclick: () => account(shown[0].chosen, this.chosen, text, bytes, difference.byte),
       }, "explain"));
-    } else if (difference?.whole) parts.push("same as column 1");
+    } else if (difference?.complete) parts.push("same as column 1");
     this.verdict.replaceChildren(...parts);
     this.verdict.classList.toggle("fault", !!error);
   }
@@ -161,16 +161,16 @@ function difference(first, other) {
     byte ??= b.starts[j];
     count++;
   }
-  return { flags, count, byte, whole: a.known === a.n && b.known === b.n };
+  return { flags, count, byte, complete: a.known === a.n && b.known === b.n };
 }
 
 function compareAll() {
   shown.forEach((column, k) => {
     if (!column.answer) return;
-    const found = k === 0 ? null : difference(shown[0], column);
-    column.view.compare(found?.flags ?? null);
+    const differing = k === 0 ? null : difference(shown[0], column);
+    column.view.compare(differing?.flags ?? null);
     column.showFigures();
-    column.showVerdict(found);
+    column.showVerdict(differing);
   });
 }
 

@@ -52,8 +52,8 @@ function textChanged() {
   keep();
 }
 
-function restore(found) {
-  Object.assign(state, found);
+function restore(saved) {
+  Object.assign(state, saved);
   $("text").value = state.text;
   $("price").value = state.price ?? "";
   $("special").checked = state.special;
@@ -145,12 +145,12 @@ function listen() {
     event.preventDefault();
     addFile(event.dataTransfer.files[0]);
   });
-  addEventListener("hashchange", () => { const found = kept(); if (found) restore(found); });
+  addEventListener("hashchange", () => { const saved = kept(); if (saved) restore(saved); });
   onSteps((model, text) => { show("steps"); showSteps(model, text); $("play").focus(); });
 }
 
 async function start() {
-  const found = Object.assign(choices, await json("/api/choices"));
+  Object.assign(choices, await json("/api/choices"));
   const samples = await json("/api/samples");
   const names = new Intl.DisplayNames(["en"], { type: "language" });
   const label = (name) => (name.length === 2 ? names.of(name) : name);
@@ -161,7 +161,7 @@ async function start() {
   listen();
   startSteps();
   startTraining();
-  const { beginning } = found;
+  const { beginning } = choices;
   restore(kept() ?? { text: beginning.text ?? WELCOME, columns: beginning.columns, price: null, special: false, tab: "tokens" });
   if (!choices.models.length) complain("No vocabulary yet: run `bpebench fetch`, drop a model file, or train one.");
   document.body.dataset.ready = "";

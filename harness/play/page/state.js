@@ -24,17 +24,17 @@ export function keep() {
 // The state of the address; null where it has none, or something else.
 export function kept() {
   try {
-    const found = JSON.parse(fromBase64(location.hash.slice(1)));
-    const columns = found.columns.slice(0, 6).map(([implementation, model]) => {
+    const saved = JSON.parse(fromBase64(location.hash.slice(1)));
+    const columns = saved.columns.slice(0, 6).map(([implementation, model]) => {
       if (typeof implementation !== "string" || typeof model !== "string") throw new TypeError("columns are names");
       return { implementation, model };
     });
     return {
       columns,
-      text: typeof found.text === "string" ? found.text : "",
-      price: Number.isFinite(found.price) ? found.price : null,
-      special: found.special === true,
-      tab: ["tokens", "steps", "train", "languages"].includes(found.tab) ? found.tab : "tokens",
+      text: typeof saved.text === "string" ? saved.text : "",
+      price: Number.isFinite(saved.price) ? saved.price : null,
+      special: saved.special === true,
+      tab: ["tokens", "steps", "train", "languages"].includes(saved.tab) ? saved.tab : "tokens",
     };
   } catch {
     return null;

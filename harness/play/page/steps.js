@@ -15,11 +15,11 @@ const firstChange = (before, after) => {
 
 function symbols(derivation, k) {
   const here = derivation.states[k], step = derivation.steps[k], next = derivation.states[k + 1];
-  const made = k > 0 ? firstChange(derivation.states[k - 1].ids, here.ids) : -1;
+  const changed = k > 0 ? firstChange(derivation.states[k - 1].ids, here.ids) : -1;
   const pair = step?.action === "merge" ? firstChange(here.ids, next.ids) : -1;
   const ranked = derivation.steps.some(({ action }) => action === "merge"); // the others look at no pairs
   return here.symbols.flatMap((symbol, i) => {
-    const shown = h("span", { class: i === made ? "symbol made" : "symbol" }, ...visible(symbol));
+    const shown = h("span", { class: i === changed ? "symbol changed" : "symbol" }, ...visible(symbol));
     if (i + 1 === here.symbols.length) return [shown];
     const rank = ranked ? here.ranks[i] : null;
     const mark = h("span", { class: i === pair ? "rank chosen" : "rank" }, rank === null ? "" : String(rank));
@@ -28,7 +28,7 @@ function symbols(derivation, k) {
   });
 }
 
-function said(derivation, k) {
+function stepText(derivation, k) {
   const step = derivation.steps[k - 1];
   const end = k === derivation.steps.length ? ` — done: ${derivation.ids.length === 1 ? "1 token" : `${derivation.ids.length} tokens`}` : "";
   if (!step) return [derivation.steps.length ? "the base symbols" : `nothing to do${end}`];
@@ -36,12 +36,12 @@ function said(derivation, k) {
   const note = step.note ? ` (${step.note})` : "";
   const rank = step.rank === null || step.rank === undefined ? "" : `, rank ${step.rank}`;
   if (step.action === "merge") return [`step ${k}: ‘`, ...visible(step.left), "’ + ‘", ...visible(step.right), "’ → ", ...result, rank, note, end];
-  const verb = { longest: "the longest token here is ", take: "takes ", back: "goes back over ", "whole piece": "the whole piece is a token, " }[step.action];
+  const verb = { longest: "the longest token here is ", take: "takes ", back: "undoes ", "whole piece": "the whole piece is a token, " }[step.action];
   return [`step ${k}: ${verb}`, ...result, rank, note, end];
 }
 
 function draw() {
-  const exact = derivations.find((one) => one.algorithm === "heap");
+  const exact = derivations.find(({ algorithm }) => algorithm === "heap");
   $("derivations").replaceChildren(...derivations.map((derivation) => {
     const k = Math.min(at, derivation.steps.length);
     const differs = exact && String(exact.ids) !== String(derivation.ids);
@@ -49,7 +49,7 @@ function draw() {
       h("h2", {}, derivation.algorithm),
       h("p", { class: "quiet" }, derivation.way),
       h("div", { class: "symbols" }, ...symbols(derivation, k)),
-      h("p", { class: "said" }, ...said(derivation, k)),
+      h("p", { class: "step-text" }, ...stepText(derivation, k)),
       differs ? h("p", { class: "quiet differing" }, `ends in other tokens than the heap: ${derivation.ids.join(" ")}`)
         : h("p", { class: "quiet" }, `ends in ${derivation.ids.join(" ")}`),
       derivation.reproduces === false ? h("p", { class: "differing" }, "the implementation itself gives other ids") : "",
@@ -88,14 +88,14 @@ async function load() {
   const number = ++asked;
   $("message").hidden = true;
   try {
-    const found = await json("/api/steps", { text: chosen.text, model: chosen.model, piece: chosen.piece });
+    const answer = await json("/api/steps", { text: chosen.text, model: chosen.model, piece: chosen.piece });
     if (number !== asked) return;
-    chosen.piece = found.piece;
-    $("message").textContent = found.note;
-    $("message").hidden = !found.note;
-    derivations = found.derivations;
-    last = Math.max(0, ...derivations.map((one) => one.steps.length));
-    fill($("steps-piece"), found.pieces.slice(0, 400).map((piece, k) => ({ name: String(k), label: `${k + 1}: ${JSON.stringify(piece.slice(0, 60))}` })), String(chosen.piece));
+    chosen.piece = answer.piece;
+    $("message").textContent = answer.note;
+    $("message").hidden = !answer.note;
+    derivations = answer.derivations;
+    last = Math.max(0, ...derivations.map(({ steps }) => steps.length));
+    fill($("steps-piece"), answer.pieces.slice(0, 400).map((piece, k) => ({ name: String(k), label: `${k + 1}: ${JSON.stringify(piece.slice(0, 60))}` })), String(chosen.piece));
     go(0);
   } catch (error) {
     if (number !== asked) return;

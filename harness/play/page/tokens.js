@@ -40,7 +40,7 @@ export class TokenView {
   // How many tokens at the beginning and at the end are shown as they are in `answer`; blocks of a long text are kept.
   #unchanged(answer) {
     const [old, now] = [this.answer, answer];
-    if (this.blocks.length < FEW || [old, now].some((one) => one.error || one.pieces || one.tokens)) return [0, 0];
+    if (this.blocks.length < FEW || [old, now].some(({ error, pieces, tokens }) => error || pieces || tokens)) return [0, 0];
     const most = Math.min(old.ids.length, now.ids.length);
     let before = 0, after = 0;
     while (before < most && old.ids[before] === now.ids[before]) before++;

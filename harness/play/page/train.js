@@ -42,8 +42,8 @@ async function train(event) {
     text: state.text, vocab_size: $("vocab-size").valueAsNumber, pattern: $("pattern").value, ties: $("ties").value,
   };
   try {
-    const found = await json("/api/train", request);
-    if (number === asked) show(found);
+    const answer = await json("/api/train", request);
+    if (number === asked) show(answer);
   } catch (error) {
     if (number === asked) $("trained").textContent = error.message;
   }

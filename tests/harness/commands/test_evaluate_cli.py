@@ -125,7 +125,7 @@ def test_prices_are_those_of_a_vocabulary_and_a_single_document_has_no_intervals
     rows = json.loads(bpebench(*command, "gpt2=2", "--json").out)["rows"]
     assert [row["rank"] for row in rows] == [1, 1]
     assert [row["cost"] for row in rows] == [rows[0]["n_tokens"] * 2 / 1e6, None]
-    assert "Cost in the currency of the price" in bpebench(*command, "gpt2=2").out
+    assert "Cost: of this text, in the currency of the price" in bpebench(*command, "gpt2=2").out
     assert r"o200k\_base" in bpebench(*command, "gpt2=2", "--latex").out
     for price, message in (
         ("2.5", "name the vocabulary it is for, as in --price gpt2=2.5"),

@@ -3,24 +3,24 @@
 
 // --- drawing ----------------------------------------------------------------------------------------------------
 const element = (tag, attributes = {}, ...children) => {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) if (value !== undefined) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== undefined) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
 };
 const shape = (tag, attributes, text) => {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  if (text !== undefined) made.textContent = text;
-  return made;
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  if (text !== undefined) node.textContent = text;
+  return node;
 };
 const value = (written) => (written === null || written === undefined ? NaN : Number(written.replaceAll(",", "")));
 
 function scaleOf(values) {
-  const finite = values.filter((one) => one > 0 && Number.isFinite(one));
+  const finite = values.filter((number) => number > 0 && Number.isFinite(number));
   const low = Math.min(...finite) / 1.1;
   const high = Math.max(...finite) * 1.1;
-  const at = (one) => (100 * Math.log(one / low)) / Math.log(high / low);
+  const at = (number) => (100 * Math.log(number / low)) / Math.log(high / low);
   for (const steps of [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], [1, 1.1, 1.2, 1.3, 1.4, 1.5, 2, 3, 4, 5, 6, 7, 8, 9]]) {
     const ticks = [];
     for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) {
@@ -86,8 +86,8 @@ function viewImage(table) {
     image.append(shape("text", { x: 8, y: y + 4, fill: ink }, row.cells[0].textContent));
     lift(row.querySelector(".dots svg"), y, [...row.classList].find((name) => name.startsWith("kind-")));
     const failed = row.classList.contains("failed");
-    const said = row.cells[failed ? 1 : 2].textContent;
-    image.append(shape("text", { x: failed ? left : left + plot + 16, y: y + 4, fill: ink }, said.length > 90 ? `${said.slice(0, 90)}…` : said));
+    const label = row.cells[failed ? 1 : 2].textContent;
+    image.append(shape("text", { x: failed ? left : left + plot + 16, y: y + 4, fill: ink }, label.length > 90 ? `${label.slice(0, 90)}…` : label));
   });
   return new XMLSerializer().serializeToString(image);
 }
@@ -104,16 +104,16 @@ if (form) {
   table.image = () => viewImage(table);
 
   const begin = () => {
-    const first = runs.get(data.main).workloads.find((one) => one.name === data.begin);
+    const first = runs.get(data.main).workloads.find(({ name }) => name === data.begin);
     return { run: data.main, threads: "", work: first.work, model: first.model, text: first.text, as: "figures", base: "", only: null };
   };
   const restored = () => {
     const given = new URLSearchParams(location.hash.slice(1));
-    const found = begin();
-    for (const name of ["run", "threads", "work", "model", "text", "as", "base"]) if (given.has(name)) found[name] = given.get(name);
-    if (!runs.has(found.run)) found.run = data.main;
-    if (given.has("only")) found.only = new Set(given.getAll("only"));
-    return found;
+    const saved = begin();
+    for (const name of ["run", "threads", "work", "model", "text", "as", "base"]) if (given.has(name)) saved[name] = given.get(name);
+    if (!runs.has(saved.run)) saved.run = data.main;
+    if (given.has("only")) saved.only = new Set(given.getAll("only"));
+    return saved;
   };
   const addressed = () => {
     const kept = new URLSearchParams();
@@ -139,21 +139,21 @@ if (form) {
     } else select.replaceChildren(...items);
     select.disabled = options.length < 2;
   }
-  const distinct = (values) => [...new Set(values)].map((one) => [one, one || "none"]);
+  const distinct = (values) => [...new Set(values)].map((text) => [text, text || "none"]);
 
   // Narrow the choices one after another; a choice that is no longer available becomes the first available one.
   function narrow() {
     fill("run", data.runs.map((run) => [run.id, run.label]), data.runs.map((run) => data.machines[run.machine]));
     const run = runs.get(state.run);
-    const counts = [...new Set(run.workloads.map((one) => one.threads > 1))];
+    const counts = [...new Set(run.workloads.map(({ threads }) => threads > 1))];
     fill("threads", counts.length < 2 ? [["", counts[0] ? "several" : "one"]] : [["", "one or several"], ["one", "one"], ["several", "several"]]);
-    let left = run.workloads.filter((one) => !state.threads || one.threads > 1 === (state.threads === "several"));
-    fill("work", distinct(left.map((one) => one.work)));
-    left = left.filter((one) => one.work === state.work);
-    fill("model", distinct(left.map((one) => one.model)));
-    left = left.filter((one) => one.model === state.model);
-    fill("text", distinct(left.map((one) => one.text)));
-    const workload = left.find((one) => one.text === state.text);
+    let left = run.workloads.filter((workload) => !state.threads || workload.threads > 1 === (state.threads === "several"));
+    fill("work", distinct(left.map((workload) => workload.work)));
+    left = left.filter((workload) => workload.work === state.work);
+    fill("model", distinct(left.map((workload) => workload.model)));
+    left = left.filter((workload) => workload.model === state.model);
+    fill("text", distinct(left.map((workload) => workload.text)));
+    const workload = left.find((workload) => workload.text === state.text);
     fill("as", workload.ranked.length > 1 ? [["figures", workload.unit], ["relative", "× the baseline"]] : [["figures", workload.unit]]);
     const usual = ["tiktoken", "tokenizers"].find((name) => workload.ranked.includes(name)) ?? workload.ranked[0] ?? "";
     if (!workload.ranked.includes(state.base)) state.base = usual;
@@ -164,10 +164,10 @@ if (form) {
 
   function rowsOf(workload) {
     const base = workload.ranked.indexOf(state.base);
-    const rows = workload.rows.map(([who, figure, low, high, ratio, alike, calls, verdict]) => {
-      const row = { who, kind: data.kinds[who], figure, low, high, ratio, mark: alike ? "≈ " : "", calls, verdict, failed: figure === null };
+    const rows = workload.rows.map(([name, figure, low, high, ratio, alike, calls, verdict]) => {
+      const row = { name, kind: data.kinds[name], figure, low, high, ratio, mark: alike ? "≈ " : "", calls, verdict, failed: figure === null };
       if (state.as !== "relative") return row;
-      const place = workload.ranked.indexOf(who);
+      const place = workload.ranked.indexOf(name);
       if (place < 0) return { ...row, figure: null, mark: "" };
       const written = workload.ratios[base][place];
       [row.figure, row.low, row.high] = written.replace("≈", "").split(" ");
@@ -181,8 +181,8 @@ if (form) {
   function draw() {
     const [run, workload] = narrow();
     const rows = rowsOf(workload);
-    const names = rows.map((row) => row.who);
-    const chosen = rows.filter((row) => !state.only || state.only.has(row.who));
+    const names = rows.map((row) => row.name);
+    const chosen = rows.filter((row) => !state.only || state.only.has(row.name));
     const relative = state.as === "relative";
     const scale = scaleOf(rows.flatMap((row) => [value(row.low), value(row.high), value(row.figure)]));
     const axis = shape("svg", { "aria-hidden": "true" });
@@ -201,8 +201,8 @@ if (form) {
       svg.append(...marksOf(row, scale, relative));
       const shown = row.figure === null ? "—" : `${row.mark}${row.figure}`;
       const range = row.figure === null ? "—" : `${row.low}–${row.high}`;
-      const marks = [`kind-${data.kinds[row.who]}`, row.failed && "failed", relative && row.who === state.base && "base"];
-      const line = element("tr", { class: marks.filter(Boolean).join(" ") }, element("th", { scope: "row", title: data.kinds[row.who] }, row.who), element("td", { class: "dots" }, svg));
+      const marks = [`kind-${data.kinds[row.name]}`, row.failed && "failed", relative && row.name === state.base && "base"];
+      const line = element("tr", { class: marks.filter(Boolean).join(" ") }, element("th", { scope: "row", title: data.kinds[row.name] }, row.name), element("td", { class: "dots" }, svg));
       if (row.failed) {
         line.lastChild.remove();
         line.append(element("td", { class: "why", colspan: head.cells.length - 1 }, row.verdict));
