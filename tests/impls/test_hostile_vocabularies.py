@@ -9,6 +9,7 @@ import random
 from pathlib import Path
 
 import pytest
+from every_form import every_form
 from random_models import BYTES
 
 import impls
@@ -39,9 +40,7 @@ def test_special_tokens(kind: str, name: str, tmp_path: Path) -> None:
     first, *_, longest = specials
     text = f"ab {longest} ab{first} b"
     expected = [256, 32, specials[longest], 32, 256, specials[first], 32, 98]
-    assert tokenizer.encode(text, allowed_special="all") == expected
-    assert tokenizer.encode_array(text, allowed_special="all").tolist() == expected
-    assert tokenizer.encode_batch([text, "ab"], allowed_special="all") == [expected, [256]]
+    assert every_form(tokenizer, [text, "ab"], allowed_special="all") == [expected, [256]]
     assert tokenizer.decode(expected) == tokenizer.decode_with_offsets(expected)[0] == text
     assert tokenizer.decode(tokenizer.encode(text, disallowed_special=())) == text
     for format in ("bpebench", "tokenizer.json") if name == "naive" else ():

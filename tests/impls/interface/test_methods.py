@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import chain, pairwise
-from typing import Any
+from itertools import chain
 
 import pytest
+from every_form import every_form
 
 import impls
 from impls import Model, TrainingSpec
@@ -28,24 +28,10 @@ def texts_for(model: Model) -> list[str]:
 every_implementation = pytest.mark.parametrize("name", impls.default_names())
 
 
-def check_methods(tokenizer: Tokenizer, texts: list[str], **special: Any) -> list[list[int]]:
-    """The ids of each text, after every other encoding method has given them too."""
-    rows = [tokenizer.encode(text, **special) for text in texts]
-    arrays = [tokenizer.encode_array(text, **special) for text in texts]
-    assert [array.tolist() for array in arrays] == rows
-    assert {array.dtype.str for array in arrays} == {"<u4"}
-    for threads in (1, 2):
-        assert tokenizer.encode_batch(texts if threads == 1 else iter(texts), threads, **special) == rows
-        ids, offsets = tokenizer.encode_ragged(iter(texts) if threads == 1 else texts, threads, **special)
-        assert (ids.dtype.str, offsets.dtype.str) == ("<u4", "<i8")
-        assert [ids[start:end].tolist() for start, end in pairwise(offsets)] == rows
-    return rows
-
-
 def check_tokenizer(tokenizer: Tokenizer) -> None:
     model = tokenizer.model
     texts = texts_for(model)
-    rows = check_methods(tokenizer, texts, disallowed_special=())
+    rows = every_form(tokenizer, texts, disallowed_special=())
     assert [tokenizer.count(text) for text in texts] == list(map(len, rows))
     ordinary = [tokenizer.encode_ordinary(text) for text in texts]
     if not model.added_tokens:
@@ -54,7 +40,7 @@ def check_tokenizer(tokenizer: Tokenizer) -> None:
         assert [tokenizer.encode_bytes(repair_surrogates(text).encode()) for text in texts] == ordinary
     whole = set(model.whole_token_ids.values()) - set(model.id_by_token.values())
     assert whole.isdisjoint(chain.from_iterable(ordinary))
-    recognised = check_methods(tokenizer, texts, allowed_special="all")
+    recognised = every_form(tokenizer, texts, allowed_special="all")
     assert all(whole.intersection(ids) for ids in recognised[len(TEXTS) :])
     for text, ids in zip(texts, rows, strict=True):
         decoded = tokenizer.decode(ids)

@@ -6,11 +6,10 @@ import random
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
+from every_form import every_form
 from random_models import BYTES
 from sentencepiece_files import trained_file
 
@@ -94,20 +93,11 @@ def loaded(name: str) -> list[Tokenizer]:
 @pytest.mark.parametrize("name", ENCODERS)
 def test_every_form_gives_the_ids_of_priority_or_the_model_is_refused(name: str) -> None:
     for peer in loaded(name):
-        expected = [peer.encode(text, disallowed_special=()) for text in TEXTS]
+        expected = every_form(peer, TEXTS, disallowed_special=())
         if name not in INEXACT:
             reference = impls.load("priority", peer.model)
             assert expected == [reference.encode(text, disallowed_special=()) for text in TEXTS], peer.model
-        arrays = [peer.encode_array(text, disallowed_special=()) for text in TEXTS]
-        assert [array.tolist() for array in arrays] == expected
-        assert {array.dtype for array in arrays} == {np.dtype(np.uint32)}
         assert [peer.count(text) for text in TEXTS] == list(map(len, expected))
-        for threads in (1, 2, None):
-            assert peer.encode_batch(TEXTS, threads, disallowed_special=()) == expected
-            flat, borders = peer.encode_ragged(TEXTS, threads, disallowed_special=())
-            assert (flat.dtype, borders.dtype) == (np.uint32, np.int64)
-            assert [flat[a:b].tolist() for a, b in pairwise(borders)] == expected
-        assert {type(i) for ids in expected for i in ids} == {int}
 
 
 @pytest.mark.corpus
