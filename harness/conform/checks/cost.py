@@ -56,13 +56,13 @@ def cost(case: Case) -> None:
         if power <= _MOST_EXPONENT:
             continue
         shown = ", ".join(f"{seconds:.2g} s for {size:,}" for size, seconds in times)
-        reason = f"on {what} time grows with length to the power of {power:.1f}: {shown} characters"
         if power > _MOST_EXPONENT + extra:
+            reason = f"on {what} time grows with length to the power of {power:.1f}: {shown} characters"
             raise Fault("resources", reason, text=text(times[-1][0], 0), expected="at most n log n", got=shown)
-        as_declared.append(reason)
+        as_declared.append(f"{shown} characters of {what}, the power of {power:.1f}")
     if as_declared:
         n_families = plural(len(as_declared), "family", "families")
-        case.remarks.append(f"as it declares of long pieces, {as_declared[0]} (so or similar on {n_families})")
+        case.remarks.append(f"as it declares of long pieces: {as_declared[0]} (so or similar for {n_families})")
     if not_timed:
         case.remarks.append(f"not timed, since it refuses them or is too slow: {', '.join(not_timed)}")
 
