@@ -65,22 +65,23 @@ class KnownIds:
         tokenizer, text, size = self._tokenizer, self._text, self._least
         places = self._places(self._near, self._begin)
         borders = places[~self._are_within[self._near]]
-        borders = (
-            borders[borders <= len(kept) - size] if self._begins else borders[borders >= size - len(kept) + len(text)]
-        )
+        least = len(kept) - size if self._begins else len(text) - len(kept) + size
+        borders = borders[borders <= least] if self._begins else borders[borders >= least]
         if not len(borders):
             return None
-        start, stop = (borders[-1], len(kept)) if self._begins else (len(text) - len(kept), borders[0])
+        start, stop = (int(borders[-1]), len(kept)) if self._begins else (len(text) - len(kept), int(borders[0]))
         stretch = text[start:stop]
+        if cuts_around_added(tokenizer).holds_token(stretch):
+            return None
         encode = partial(encode_further, tokenizer) if self._begins else tokenizer.encode
         alone = np.array(encode(stretch, disallowed_special=()), np.int64)
-        places_alone = self._places(alone, start + len(stretch) - int(self._sizes[alone].sum()))
-        cuts = cuts_around_added(tokenizer)
-        n_before = len(stretch) - _BESIDE if self._begins else 0
-        searched = stretch[n_before : n_before + _BESIDE]
-        if cut := cuts.last(searched) if self._begins else cuts.first(searched, 1):
-            n, n_alone = (int(each.searchsorted(start + n_before + cut)) for each in (places, places_alone))
-        elif (first := self._in_one_piece_from(kept, stretch, start)) is not None:
+        places_alone = self._places(alone, stop - int(self._sizes[alone].sum()))
+        cut, first = self._certain_cut(stretch, _BESIDE), None
+        if not cut and (first := self._in_one_piece_from(kept, stretch, start)) is None:
+            cut = self._certain_cut(stretch, len(stretch))
+        if cut:
+            n, n_alone = (int(each.searchsorted(start + cut)) for each in (places, places_alone))
+        elif first is not None:
             keys, keys_alone = (
                 np.where(self._are_within[ids] | (at < first), -1, at * len(self._sizes) + ids)
                 for ids, at in ((self._near, places), (alone, places_alone))
@@ -93,6 +94,15 @@ class KnownIds:
             return None
         return self._first + n + len(alone) - n_alone if self._begins else n_alone + self._n_ids - self._first - n
 
+    def _certain_cut(self, stretch: str, n_searched: int) -> int:
+        """Return the certain place next to the cut among so many characters of the stretch, or 0."""
+        cuts = cuts_around_added(self._tokenizer)
+        if not self._begins:
+            return cuts.first(stretch[:n_searched], 1)
+        n_before = len(stretch) - n_searched
+        place = cuts.last(stretch[n_before:])
+        return place and n_before + place
+
     def _places(self, ids: np.ndarray, begin: int) -> np.ndarray:
         """Return the place of the character in which each token begins."""
         sizes = self._sizes[ids]
@@ -104,7 +114,7 @@ class KnownIds:
         uncertain."""
         tokenizer, model, end = self._tokenizer, self._tokenizer.model, start + len(stretch)
         merges_only = tokenizer.by_pieces and tokenizer.exact and model.end_of_word is None
-        if not merges_only or model.user_defined_texts or cuts_around_added(tokenizer).holds_token(stretch):
+        if not merges_only or model.user_defined_texts:
             return None
         if (model.sentencepiece is not None and model.sentencepiece.unused_ids) or end >= len(self._text):
             return None
@@ -118,4 +128,5 @@ class KnownIds:
         # The piece goes on after an end's stretch: as in the text, if it is read in the same state.
         if not self._begins and (alone[1] != last[1] or any(len(states) > 1 for states in last[1])):
             return None
-        return max(start + alone[0], last[0])
+        first = max(start + alone[0], last[0])
+        return first if end - first > self._least - _BESIDE else None  # a shorter piece might be taken whole

@@ -162,7 +162,7 @@ def ids_of_part(tokenizer: Coder, text: str, n_tokens: int, *, begins: bool) -> 
     ids: list[int] = []
     if begins:
         start = max(0, size - n_searched)
-        if place := cuts.last(text[start:size]):
+        if (place := cuts.last(text[start:size])) >= cuts.margin:
             ids = tokenizer.encode(text[: start + place], disallowed_special=())
     else:
         start = max(0, len(text) - size - cuts.margin)
