@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import subprocess
 import sys
+from errno import ENOSPC
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -66,11 +67,7 @@ def test_a_bad_line_and_a_folder_without_records_are_named(tmp_path: Path) -> No
 def test_a_full_disk_is_said_and_earlier_records_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with RecordWriter(tmp_path) as writer:
         writer.write(verdict("a"))
-
-        def full(_: int) -> None:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-        monkeypatch.setattr("harness.records.store.os.fsync", full)
+        monkeypatch.setattr("harness.records.store.os.fsync", Mock(side_effect=OSError(ENOSPC, os.strerror(ENOSPC))))
         with pytest.raises(RecordError, match="No space left"):
             writer.write(verdict("b"))
     monkeypatch.undo()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
+from errno import ENOSPC
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from package_index import TEXTS, Index, in_order, sha256
@@ -105,11 +106,8 @@ def test_a_damaged_file_of_the_cache_is_fetched_again(stand_in: Index) -> None:
 def test_a_full_disk_is_one_clear_error_and_leaves_nothing_half_written(
     stand_in: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     with monkeypatch.context() as patched:
-        patched.setattr(os, "fsync", full)
+        patched.setattr(os, "fsync", Mock(side_effect=OSError(ENOSPC, os.strerror(ENOSPC))))
         with pytest.raises(DataError, match=r"the disk is full.*BPEBENCH_CACHE"):
             fetch(["one"])
     assert [file for file in stand_in.cache.rglob("*") if file.is_file()] == []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import random
+from errno import ENOSPC
+from unittest.mock import Mock
 
 import pytest
 
@@ -46,10 +47,7 @@ def test_what_goes_through_files_is_learned_the_same(plain: str, monkeypatch: py
 
 
 def test_a_disk_without_room_for_the_tables_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_room(*place: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "posix_fallocate", no_room)
+    monkeypatch.setattr(os, "posix_fallocate", Mock(side_effect=OSError(ENOSPC, os.strerror(ENOSPC))))
     with pytest.raises(impls.BPEError, match=r"no room for [\d,]+ bytes \(No space left on device\); set TMPDIR"):
         impls.train("compiled", TEXTS, SPEC, memory_limit=100_000)
 
