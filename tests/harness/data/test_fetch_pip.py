@@ -6,6 +6,7 @@ import base64
 import os
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -42,11 +43,7 @@ def test_every_failure_of_pip_is_one_line_that_says_what_to_do(
 
 
 def test_pip_does_not_outlive_an_interrupted_fetch(tmp_path: Path) -> None:
-    before = set(psutil.Process().children())
-
-    def interrupt() -> None:
-        raise KeyboardInterrupt
-
+    before, interrupt = set(psutil.Process().children()), Mock(side_effect=KeyboardInterrupt)
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     with pytest.raises(KeyboardInterrupt):
         packages_module.run_pip([sys.executable, "-c", "while True: pass"], environment, interrupt)

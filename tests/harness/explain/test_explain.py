@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import regex
@@ -96,12 +97,7 @@ def tokens(explanation: Explanation) -> tuple[str, str]:
 
 
 def test_what_one_side_refuses_is_a_failure_with_its_reason_and_a_panic_is_not_our_end() -> None:
-    class Panic(BaseException):
-        pass
-
-    def panics(text: str) -> list[int]:
-        raise Panic("index out of bounds")
-
+    panics = Mock(side_effect=type("Panic", (BaseException,), {})("index out of bounds"))
     explained(side("tiktoken"), document(), "a\ud83d", "failure", "hf raises TypeError")
     explained(side("tiktoken"), hidden(panics), "ab", "failure", "hidden raises Panic: index out of bounds")
 

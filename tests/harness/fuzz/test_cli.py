@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -88,9 +89,6 @@ def test_what_both_refuse_does_not_count_as_compared(bpebench: Any, model: str) 
 
 
 def test_an_interrupted_run_prints_its_result(bpebench: Any, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(FuzzRun, "_compare", interrupt)
+    monkeypatch.setattr(FuzzRun, "_compare", Mock(side_effect=KeyboardInterrupt))
     ended = bpebench("fuzz", "priority", "backtracking", "-m", model, "--time", "600")
     assert (ended.status, "no difference" in ended.out, "interrupted" in ended.err) == (130, True, True)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
 import psutil
@@ -246,10 +247,7 @@ def test_the_page_loads_nothing_from_elsewhere_and_writes_no_markup(client: Test
 
 
 def test_a_fault_of_ours_says_nothing_of_the_machine(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails() -> None:
-        raise RuntimeError("/home/someone/secret")
-
-    monkeypatch.setattr("harness.play.app.samples", fails)
+    monkeypatch.setattr("harness.play.app.samples", Mock(side_effect=RuntimeError("/home/someone/secret")))
     answer = client.get("/api/samples")
     is_problem(answer, 500)
     assert "secret" not in answer.text

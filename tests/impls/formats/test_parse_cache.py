@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from random_models import BYTES
@@ -82,10 +83,7 @@ def rank_file(tmp_path: Path) -> Path:
 
 def no_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parsing a file fails, so that only a cache hit succeeds."""
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("the file was read again")
-
+    refuse = Mock(side_effect=AssertionError("the file was read again"))
     monkeypatch.setattr(tiktoken_ranks, "read_tiktoken_ranks", refuse)
     monkeypatch.setattr(own, "_parsed", refuse)
 
