@@ -20,12 +20,9 @@ def kept(tmp_path: Path) -> Path:
     path = tmp_path / "above" / "folder" / "entry.bin"
     assert cache.write_checked(path, b"content")
     assert read(path) == b"content"
-    assert kept_modes(path) & 0o077 == 0, "what the cache makes is for this user alone"
+    modes = [each.stat().st_mode & 0o077 for each in (path, path.parent, path.parent.parent)]
+    assert not any(modes), "what the cache makes is for this user alone"
     return path
-
-
-def kept_modes(path: Path) -> int:
-    return path.stat().st_mode | path.parent.stat().st_mode | path.parent.parent.stat().st_mode
 
 
 def read(path: Path) -> bytes | None:

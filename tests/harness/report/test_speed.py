@@ -6,7 +6,7 @@ import pytest
 from records_by_hand import cells_of, rows_of, steady, timed
 
 from harness.outcome import Outcome
-from harness.records import AnyRecord, Measurement
+from harness.records import AnyRecord
 from harness.report.tables import render_terminal, speed, tables
 
 
@@ -43,14 +43,10 @@ def test_the_fastest_comes_first_and_what_failed_or_is_inexact_stays_visible_unr
     assert [row["implementation"] for row in rows_of([*records], "ranking")] == ["priority", "naive"]
 
 
-def with_copy(*records: Measurement) -> list[AnyRecord]:
-    return [*records, *timed("tiktoken", steady(0.2)), *timed("tiktoken", steady(0.201), copy=1)]
-
-
 def test_a_clear_difference_is_claimed_a_small_one_is_marked_and_a_copy_measures_noise() -> None:
-    records = with_copy(
-        *timed("naive", steady(0.1)), *timed("priority", steady(0.1002)), *timed("wordcount", steady(0.3))
-    )
+    seconds = {"naive": 0.1, "priority": 0.1002, "wordcount": 0.3, "tiktoken": 0.2}
+    records: list[AnyRecord] = [record for name, some in seconds.items() for record in timed(name, steady(some))]
+    records += timed("tiktoken", steady(0.201), copy=1)
     rows = {row["implementation"]: row for row in cells_of(records, "speed")}
     assert list(rows) == ["naive", "priority", "tiktoken", "wordcount"]
     assert (rows["naive"]["median"], rows["naive"]["ratio"]) == ("9.97", "1.00")

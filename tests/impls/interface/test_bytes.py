@@ -11,7 +11,7 @@ import tiktoken
 from foreign import foreign
 
 import impls
-from impls import Model, TrainingSpec, Unsupported
+from impls import TrainingSpec, Unsupported
 from impls.core.text.patterns import NAMED
 from impls.interface import Tokenizer
 from impls.plugin import wrap
@@ -42,28 +42,18 @@ def byte_strings(n: int) -> list[bytes]:
     return [one(k % 5) for k in range(n)]
 
 
-def encoding_of(model: Model) -> tiktoken.Encoding:
-    return tiktoken.Encoding(
-        "direct",
-        pat_str=model.pattern[0],
-        mergeable_ranks=dict(model.id_by_token),
-        special_tokens=dict(model.special_tokens),
-    )
-
-
-def check(tokenizer: Tokenizer, encoding: tiktoken.Encoding, data: list[bytes]) -> None:
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("rule", ["pairs", "concatenation"])
+def test_the_ids_are_tiktokens_over_a_small_model(name: str, rule: Any) -> None:
+    looked_up = SMALL.with_(merge_rule="concatenation", merges=(), merge_counts=None)
+    ranks, specials = dict(SMALL.id_by_token), dict(SMALL.special_tokens)
+    encoding = tiktoken.Encoding("direct", pat_str=SMALL.pattern[0], mergeable_ranks=ranks, special_tokens=specials)
+    tokenizer, data = impls.load(name, SMALL if rule == "pairs" else looked_up), byte_strings(2_000)
     assert any(each.decode("utf-8", "ignore").encode() != each for each in data)
     for each in data:
         ids = tokenizer.encode_bytes(each)
         assert ids == encoding._encode_bytes(each), each
         assert tokenizer.decode_bytes(ids) == each
-
-
-@pytest.mark.parametrize("name", EXACT)
-@pytest.mark.parametrize("rule", ["pairs", "concatenation"])
-def test_the_ids_are_tiktokens_over_a_small_model(name: str, rule: Any) -> None:
-    looked_up = SMALL.with_(merge_rule="concatenation", merges=(), merge_counts=None)
-    check(impls.load(name, SMALL if rule == "pairs" else looked_up), encoding_of(looked_up), byte_strings(2_000))
 
 
 @pytest.mark.parametrize("name", impls.default_names())

@@ -29,10 +29,6 @@ def trained(texts: list[str], **fields: Any) -> Model:
     return impls.get("priority").train_model(texts, TrainingSpec(**fields))
 
 
-def n_reserved(spec: TrainingSpec) -> int:
-    return len(spec.special_tokens) + (spec.unknown is not None)
-
-
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("alphabet", ["bytes", "chars"])
 def test_training_to_a_size_and_on_to_a_larger_one_is_training_at_once(alphabet: str, ties: str, fuzz: int) -> None:
@@ -43,7 +39,8 @@ def test_training_to_a_size_and_on_to_a_larger_one_is_training_at_once(alphabet:
         spec = random_spec(chance, ties, alphabet, texts)
         n_base = len(base_symbols(corpus_pieces(texts, spec), spec))
         at_once = impls.get("priority").train_model(texts, spec)
-        part = replace(spec, vocab_size=chance.randint(n_base + n_reserved(spec), at_once.vocab_size))
+        least = n_base + len(spec.special_tokens) + (spec.unknown is not None)
+        part = replace(spec, vocab_size=chance.randint(least, at_once.vocab_size))
         begun = impls.get("priority").train_model(texts, part)
         n_kept, n_new = n_kept + len(begun.merges), n_new + len(at_once.merges) - len(begun.merges)
         for name in EXTENDERS:
