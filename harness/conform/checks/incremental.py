@@ -17,10 +17,7 @@ from harness.process.session import Failed
 _MOST_CHARACTERS = 200
 _LONG, _LONGER = 12_000, 6  # characters; of each part more, for 200 of the text
 _PARTS = (1, 1, 2, 3, 5, 8, 20)
-_FOLLOWING = (
-    *("a", "A", "1", " ", "  a", "\n", "\r\n", "\n ", ".", "/", "'", "s", "'s"),
-    *("\u0301", "é", "日", "가", "\U0001f600"),
-)
+_FOLLOWING = (*str.split("a A 1 . / ' s 's \u0301 é 日 가 \U0001f600"), " ", "  a", "\n", "\r\n", "\n ")
 """Texts that may change the ids before them: they continue with a word, number, white space, contraction or letter."""
 
 Step = tuple[Any, ...]
