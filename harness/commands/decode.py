@@ -61,8 +61,8 @@ def _described(drift: Drift, ids: list[int], tokenizer: impls.Tokenizer) -> str:
         tokens = ", ".join(f"{i} {tokenizer.decode([i])!a}" for i in some[:_SHOWN])
         return (tokens or "nothing") + (", …" if len(some) > _SHOWN else "")
 
-    given = shown(ids[drift.position :])
-    return f"not canonical: from position {drift.position} on {given}; encode gives {shown(drift.ids)}"
+    ids_there = shown(ids[drift.position :])
+    return f"not canonical: from position {drift.position} on {ids_there}; encode gives {shown(drift.ids)}"
 
 
 def _numbers(text: str) -> list[int]:

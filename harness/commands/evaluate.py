@@ -49,10 +49,10 @@ class Evaluate(Verb):
     )
     price: tuple[str, ...] = option("Price of a million tokens; repeatable.", multiple=True, metavar="[NAME=]AMOUNT")
     morphology: tuple[str, ...] = options.morphology_option(
-        "Instead compare token borders with morphs: built-in words or a TSV file; repeatable.", multiple=True
+        "Compare only token borders with morphs: built-in words or a TSV file; repeatable.", multiple=True
     )
     sampled: Path | None = option(
-        "Instead count the lists of ids (JSON, one per line) that differ from what encoding their text gives.",
+        "Count only the lists of ids (JSON, one per line) that differ from what encoding their text gives.",
         type=options.FILE,
     )
     split: str | None = options.split

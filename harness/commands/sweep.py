@@ -79,14 +79,14 @@ class Sweep(Verb):
 
     def _patterns(self) -> list[str]:
         patterns: list[str] = []
-        for given in self.patterns or ("gpt2",):
-            names = [name.strip() for name in given.split(",")]
+        for value in self.patterns or ("gpt2",):
+            names = [name.strip() for name in value.split(",")]
             if all(re.fullmatch(r"[\w.-]+", name) for name in names):
                 if unknown := [name for name in names if name not in NAMED]:
                     raise UnknownName("pattern", unknown[0], list(NAMED))
                 patterns += names
             else:
-                patterns.append(given)
+                patterns.append(value)
         for pattern in patterns:
             resolve(pattern)
         return list(dict.fromkeys(patterns))

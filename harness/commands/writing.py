@@ -32,8 +32,8 @@ def model_sources(*names: str | None) -> list[str]:
     """Return `names` of models for `check_target`, with the files of those that were trained here."""
     from harness.data.models import trained_model_names, trained_model_path
 
-    given, trained = [name for name in names if name is not None], trained_model_names()
-    return [*given, *(str(trained_model_path(name)) for name in given if name in trained)]
+    models, trained = [name for name in names if name is not None], trained_model_names()
+    return [*models, *(str(trained_model_path(name)) for name in models if name in trained)]
 
 
 def command_line() -> str:

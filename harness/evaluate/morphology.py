@@ -39,18 +39,6 @@ class Word(NamedTuple):
         return list(accumulate(len(morph.encode()) for morph in self.morphs))[:-1]
 
 
-class BorderAgreement(NamedTuple):
-    """The agreement of a vocabulary's borders with those of a gold file, in one context."""
-
-    n_words: int
-    n_left_out: int
-    """Words that their ids do not decode to."""
-    n_morph_borders: int
-    n_token_borders: int
-    n_shared_borders: int
-    figures: dict[str, Figure]
-
-
 def gold_files() -> dict[str, Path]:
     """Map language -> our own gold file."""
     return {file.stem: file for file in sorted((datasets_folder() / "samples" / "morphology").glob("*.tsv"))}
@@ -80,12 +68,13 @@ def read_gold(name: str) -> list[Word]:
     return list(words.values())
 
 
-def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> BorderAgreement:
+def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> dict[str, Any]:
     """Return the agreement of a tokenizer's borders with the morphs of `words` in one of `CONTEXTS`.
 
     Over all words together (micro): precision, recall and F1 of token borders against morph borders. `morph_score` is
     that of Arnett and Bergen 2025 ("Why do language models perform worse for morphologically complex languages?"):
-    of the words that are more than one token, the share with a token border after their first morph.
+    of the words that are more than one token, the share with a token border after their first morph. `n_left_out` words
+    do not decode to themselves.
     """
     cuts = token_borders(tokenizer, words, context)
     kept = [(word, borders) for word, borders in zip(words, cuts, strict=True) if borders is not None]
@@ -96,7 +85,12 @@ def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> Bord
     each = np.ones(len(kept), np.int64)
     first = [(word.borders[0] in borders, 1) for word, borders in kept if borders and word.borders]
     hits, judged = np.array(first, np.int64).reshape(-1, 2).T
-    figures = {
+    return {
+        "n_words": len(kept),
+        "n_left_out": len(words) - len(kept),
+        "n_morph_borders": int(gold.sum()),
+        "n_token_borders": int(cut.sum()),
+        "n_shared_borders": int(shared.sum()),
         "precision": _share(shared, cut),
         "recall": _share(shared, gold),
         "f1": _share(2 * shared, cut + gold),
@@ -104,8 +98,6 @@ def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> Bord
         "single_token_word_share": _share((cut == 0).astype(np.int64), each),
         "cut_character_word_share": _share(np.array(inside, np.int64), each),
     }
-    n_gold, n_cut, n_shared = (int(numbers.sum()) for numbers in (gold, cut, shared))
-    return BorderAgreement(len(kept), len(words) - len(kept), n_gold, n_cut, n_shared, figures)
 
 
 def compare_with_morphs(models: Sequence[str], files: Sequence[str]) -> list[dict[str, Any]]:
@@ -114,10 +106,8 @@ def compare_with_morphs(models: Sequence[str], files: Sequence[str]) -> list[dic
     tokenizers = {name: fastest(load_model(name)) for name in dict.fromkeys(models)}
     rows = []
     for file, context, (name, tokenizer) in product(words, CONTEXTS, tokenizers.items()):
-        counts = agreement(tokenizer, words[file], context)._asdict()
-        figures = counts.pop("figures")
         row = {"model": name, "words": file, "context": context, "implementation": tokenizer.name}
-        rows.append(row | {"round_trip": tokenizer.model.round_trip} | counts | figures)
+        rows.append(row | {"round_trip": tokenizer.model.round_trip} | agreement(tokenizer, words[file], context))
     return rows
 
 

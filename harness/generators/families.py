@@ -73,9 +73,9 @@ def _marks(random: Random) -> str:
 
 
 def _runs(random: Random) -> str:
-    unit: str = random.choice(ALPHABETS["run_units"])
+    unit = random.choice(ALPHABETS["run_units"])
     lengths = ALPHABETS["run_lengths"] if random.random() < 0.95 else ALPHABETS["long_run_lengths"]
-    run = unit * random.choice(lengths)
+    run: str = unit * random.choice(lengths)
     return random.choice(("", "", "x", " ", "1", "\n")) + run + random.choice(("", "", "x", " ", "1", "\n", "'s"))
 
 

@@ -128,8 +128,8 @@ def ratio(a: Passes, b: Passes, clock: Clock = "wall") -> Estimate | None:
 
     Passes that lost the processor are left out where at least half of the rounds remain.
     """
-    theirs = {(record.opening, timed.round): timed for record in b.records for timed in record.passes}
-    rounds = [[(timed, theirs.get((record.opening, timed.round))) for timed in record.passes] for record in a.records]
+    of_b = {(record.opening, timed.round): timed for record in b.records for timed in record.passes}
+    rounds = [[(timed, of_b.get((record.opening, timed.round))) for timed in record.passes] for record in a.records]
     pairs = [[(x, y) for x, y in of if y is not None] for of in rounds]
     kept = [[(x, y) for x, y in of if not (x.lost or y.lost)] for of in pairs]
     pairs = kept if 2 * sum(map(len, kept)) >= sum(map(len, pairs)) else pairs

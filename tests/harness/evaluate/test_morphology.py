@@ -13,6 +13,7 @@ from random_models import BYTES
 from sentencepiece_models import pieces_model
 
 from harness.data import DataError
+from harness.evaluate.intervals import Figure
 from harness.evaluate.morphology import Word, agreement, gold_files, read_gold
 from harness.measure.token_use import fastest
 from impls import Model
@@ -34,7 +35,7 @@ over_bytes = partial(hand_made, alphabet="bytes")
 
 def values(model: Model, gold: list[Word], context: str = "alone") -> dict[str, float | None]:
     result = agreement(fastest(model), gold, context)
-    return {name: figure.value for name, figure in result.figures.items()}
+    return {name: cell.value for name, cell in result.items() if isinstance(cell, Figure)}
 
 
 # --- the gold files ----------------------------------------------------------------------------------------------
@@ -63,9 +64,9 @@ GOLD = words("ev ler", "ev de", "ev i", "el de", "ler", "vle r")
 def test_figures_counted_by_hand() -> None:
     # ev|ler, ev|d|e, ev|i, e|l|d|e, ler, v|ler: 8 borders; 5 of morphs; 4 of both.
     result = agreement(fastest(over_bytes("e+v l+e le+r")), GOLD, "alone")
-    assert (result.n_words, result.n_left_out) == (6, 0)
-    assert (result.n_token_borders, result.n_morph_borders, result.n_shared_borders) == (8, 5, 4)
-    figures = {name: figure.value for name, figure in result.figures.items()}
+    assert (result["n_words"], result["n_left_out"]) == (6, 0)
+    assert (result["n_token_borders"], result["n_morph_borders"], result["n_shared_borders"]) == (8, 5, 4)
+    figures = {name: cell.value for name, cell in result.items() if isinstance(cell, Figure)}
     assert figures["precision"] == 4 / 8
     assert figures["recall"] == 4 / 5
     assert figures["f1"] == 8 / 13
@@ -73,7 +74,7 @@ def test_figures_counted_by_hand() -> None:
     assert figures["single_token_word_share"] == 1 / 6
     assert figures["cut_character_word_share"] == 0
     for name in ("precision", "recall", "f1", "morph_score"):
-        value, low, high = result.figures[name]
+        value, low, high = result[name]
         assert low < value < high
 
 
@@ -88,19 +89,19 @@ def test_after_a_space_a_word_is_cut_as_in_a_text() -> None:
     model = Model(tokens=(*BYTES, b" e", b" ev", b" evl"), merges=((32, 101), (256, 118), (257, 108)))
     assert values(model, words("ev ler"), "alone")["recall"] == 1
     result = agreement(fastest(model), words("ev ler"), "after a space")
-    assert (result.n_token_borders, result.n_shared_borders) == (2, 0)  # ␠evl|e|r
+    assert (result["n_token_borders"], result["n_shared_borders"]) == (2, 0)  # ␠evl|e|r
 
     result = agreement(fastest(over_bytes("e+v")), words("ev"), "after a space")
-    assert (result.n_token_borders, result.n_morph_borders) == (0, 0)
-    assert {figure.value for name, figure in result.figures.items() if name[0] in "prf"} == {None}
+    assert (result["n_token_borders"], result["n_morph_borders"]) == (0, 0)
+    assert {figure.value for name, figure in result.items() if name[0] in "prf"} == {None}
 
 
 def test_a_border_inside_a_character_is_a_border_and_no_morphs() -> None:
     result = agreement(fastest(over_bytes("d+e")), words("değ er"), "alone")  # de|C4|9F|e|r
-    assert (result.n_token_borders, result.n_morph_borders, result.n_shared_borders) == (4, 1, 1)
-    assert result.figures["cut_character_word_share"].value == 1
-    assert result.figures["precision"].value == 1 / 4
-    assert agreement(fastest(over_bytes("e+v")), words("ev de"), "alone").figures["f1"].low is None
+    assert (result["n_token_borders"], result["n_morph_borders"], result["n_shared_borders"]) == (4, 1, 1)
+    assert result["cut_character_word_share"].value == 1
+    assert result["precision"].value == 1 / 4
+    assert agreement(fastest(over_bytes("e+v")), words("ev de"), "alone")["f1"].low is None
 
 
 # --- vocabularies of other kinds ------------------------------------------------------------------------------------
@@ -109,15 +110,15 @@ def test_a_border_inside_a_character_is_a_border_and_no_morphs() -> None:
 def test_words_that_do_not_come_back_are_left_out() -> None:
     gold = words("ev de", "Ev de", "el de")
     lower = agreement(fastest(over_bytes("", normalization="lowercase")), gold, "after a space")
-    assert (lower.n_words, lower.n_left_out) == (2, 1)
+    assert (lower["n_words"], lower["n_left_out"]) == (2, 1)
     letters = {"alphabet": "chars", "merge_rule": "pairs"}
     tokens = tuple(letter.encode() for letter in "edv ")
     unknown = Model(tokens=(*tokens, b"?"), unknown="?", unknown_id=4, **letters)
     for model in (unknown, Model(tokens=tokens, **letters)):
         result = agreement(fastest(model), gold, "alone")
-        assert (result.n_words, result.n_left_out, result.n_shared_borders) == (1, 2, 1)
+        assert (result["n_words"], result["n_left_out"], result["n_shared_borders"]) == (1, 2, 1)
     none = agreement(fastest(unknown), words("xyz z"), "alone")
-    assert (none.n_words, none.n_left_out, none.figures["f1"].value) == (0, 1, None)
+    assert (none["n_words"], none["n_left_out"], none["f1"].value) == (0, 1, None)
 
 
 def test_the_mark_of_sentencepiece_and_the_end_of_a_word_are_no_part_of_it() -> None:
@@ -128,7 +129,7 @@ def test_the_mark_of_sentencepiece_and_the_end_of_a_word_are_no_part_of_it() -> 
     )  # fmt: skip
     for model, context in [(marked, "alone"), (marked, "after a space"), (ended, "alone")]:
         result = agreement(fastest(model), words("ev de"), context)
-        assert (result.n_words, result.n_token_borders, result.n_shared_borders) == (1, 1, 1)
+        assert (result["n_words"], result["n_token_borders"], result["n_shared_borders"]) == (1, 1, 1)
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
