@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,21 +12,15 @@ import impls
 from impls.registry import availability
 
 
-@pytest.fixture
-def a_plugin(tmp_path: Path) -> Iterator[str]:
-    """A third-party package, which must not be imported."""
+def test_a_plugin_is_named_with_its_package_and_not_imported(tmp_path: Path) -> None:
     information = tmp_path / "theirs-1.2.dist-info"
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.2\n")
     (information / "entry_points.txt").write_text("[bpebench.implementations]\ntheirs = theirs_package:Theirs\n")
     (tmp_path / "theirs_package.py").write_text("raise SystemExit('imported')\n")
     with found_in(tmp_path):
-        yield "theirs"
-
-
-def test_a_plugin_is_named_with_its_package_and_not_imported(a_plugin: str) -> None:
-    assert a_plugin in impls.names()
-    entry = availability(a_plugin)
+        assert "theirs" in impls.names()
+        entry = availability("theirs")
     assert (entry.kind, entry.state) == ("third-party", "plug-in")
     assert entry.about == "of theirs 1.2; imported when it is chosen"
     assert "theirs_package" not in sys.modules

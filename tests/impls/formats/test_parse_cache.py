@@ -152,17 +152,6 @@ def test_the_oldest_files_go_when_there_are_too_many(tmp_path: Path, monkeypatch
     assert sorted(path.name for path in tmp_path.iterdir()) == ["3.bin", "4.bin", "entry.lock"]
 
 
-@pytest.fixture
-def noted_file(tmp_path: Path) -> Path:
-    """A tokenizer.json with two things that its reader notes."""
-    save(Model(tokens=(*BYTES, b"ab"), merges=((97, 98),)), tmp_path / "tokenizer.json", "tokenizer.json")
-    document = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
-    document["model"]["dropout"] = 0.5
-    document["post_processor"] = {"type": "BertProcessing", "sep": ["a", 97], "cls": ["b", 98]}
-    (tmp_path / "tokenizer.json").write_text(json.dumps(document), encoding="utf-8")
-    return tmp_path / "tokenizer.json"
-
-
 def noted(read: Callable[[], Any]) -> tuple[Any, list[tuple[type, str]]]:
     """What is read, and the warnings."""
     with warnings.catch_warnings(record=True) as caught:
@@ -171,7 +160,13 @@ def noted(read: Callable[[], Any]) -> tuple[Any, list[tuple[type, str]]]:
     return found, [(warning.category, str(warning.message)) for warning in caught]
 
 
-def test_a_tokenizer_json_is_read_once_and_noted_each_time(noted_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tokenizer_json_is_read_once_and_noted_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    noted_file = tmp_path / "tokenizer.json"
+    save(Model(tokens=(*BYTES, b"ab"), merges=((97, 98),)), noted_file, "tokenizer.json")
+    document = json.loads(noted_file.read_text(encoding="utf-8"))
+    document["model"]["dropout"] = 0.5
+    document["post_processor"] = {"type": "BertProcessing", "sep": ["a", 97], "cls": ["b", 98]}
+    noted_file.write_text(json.dumps(document), encoding="utf-8")
     model, notes = noted(lambda: load(noted_file))
     tokenizer, own_notes = noted(lambda: hf.Tokenizer.from_file(str(noted_file), implementation="priority"))
     assert [kind.__name__ for kind, _ in notes] == ["DropoutIgnored", "TemplateIgnored"]

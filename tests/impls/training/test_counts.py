@@ -65,14 +65,9 @@ def in_order(counts: dict[str, int]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda entry: entry[0].encode())
 
 
-@pytest.fixture
-def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_add_up_in_the_order_of_utf8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counts_module, "_STEP", 7)
     monkeypatch.setattr(counts_runs, "_STEP", 5)
-
-
-@pytest.mark.usefixtures("small_steps")
-def test_counts_add_up_in_the_order_of_utf8(tmp_path: Path) -> None:
     rng = random.Random(1)
     for number in range(100):
         given = [random_counts(rng) for _ in range(rng.choice([1, 2, 3]))]

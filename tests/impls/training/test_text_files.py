@@ -20,20 +20,17 @@ from impls.core.text.files import TextFile, TextFiles, check_unchanged
 PARTS = ["a", "b ", "\n", "\n\n", " \n", "é", "\u3000", "long" * 30, "\u2003\n", "😀", "\r\n", "\x1c\n", "\u0085\n"]
 
 
-@pytest.fixture
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 40)
-
-
 def texts(n: int) -> list[str]:
     rng = random.Random(7)
     marked = ["\ufeff" if rng.random() < 0.1 else "" for _ in range(n)]
     return [mark + "".join(rng.choices(PARTS, k=rng.randrange(60))) for mark in marked]
 
 
-@pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("documents", ["paragraphs", "lines"])
-def test_documents_are_the_text_and_parts_are_its_blocks(tmp_path: Path, documents: str) -> None:
+def test_documents_are_the_text_and_parts_are_its_blocks(
+    tmp_path: Path, documents: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 40)
     path = tmp_path / "text.txt"
     n_blocks = 0
     for text in texts(400):
