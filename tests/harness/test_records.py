@@ -29,7 +29,7 @@ def test_any_text_travels_lone_surrogates_included(text: str) -> None:
 
 
 def test_what_is_written_is_read_and_a_folder_that_holds_records_is_refused_unless_resumed(tmp_path: Path) -> None:
-    with RecordWriter(tmp_path) as writer:
+    with RecordWriter(tmp_path, resume=True) as writer:  # there is nothing yet
         writer.write(verdict("a"), verdict("b"))
     with pytest.raises(RecordError, match="--resume"):
         RecordWriter(tmp_path)
