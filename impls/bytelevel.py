@@ -16,10 +16,8 @@ from itertools import pairwise, repeat
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER, to_printable
-from impls.core.training import Corpus
+from impls.core.training import Corpus, Pair
 from impls.interface import Tokenizer
-
-Pair = tuple[int, int]
 
 
 class ByteLevel(Tokenizer):
