@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import numpy as np
 
 from impls.compiled.codegen.build import plain_function
@@ -40,13 +38,6 @@ class TokensByEnd(Slots):
         self.ids = ids.data if len(ids) else range(n_symbols)
         self.symbol_of = dict(zip(ids.tolist(), range(n_symbols), strict=True)) if len(ids) else None
         self.longest = self["longest"]
-
-
-def tokens_by_end(model: Model, context: Context) -> TokensByEnd | None:
-    """Return the tokens by their last bytes; None for a model in which some token has several derivations, or none."""
-    with suppress(ValueError):
-        return TokensByEnd(model, context)
-    return None
 
 
 class KernelEnds(Slots):

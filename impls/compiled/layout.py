@@ -58,7 +58,7 @@ N_REGIONS = 1024
 """Number of memory regions that the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 N_COUNTERS = 8
-"""Words before the regions in the checked build's table: three about faults, then two spare words."""
+"""Words before the regions in the checked build's table: three about faults, then a spare word."""
 
 
 class Key(Record):

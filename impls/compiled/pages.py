@@ -37,7 +37,7 @@ def aligned_zeros(n_bytes: int, in_small_pages: int = 0) -> np.ndarray:
     """
     if n_bytes < _HUGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         array = np.zeros(n_bytes + _CACHE_LINE, np.uint8)
-        start = -_place(array) % _CACHE_LINE
+        start = -address(array) % _CACHE_LINE
         return array[start : start + n_bytes]
     # The mapping is private: a forked child gets a copy.
     try:
@@ -46,7 +46,7 @@ def aligned_zeros(n_bytes: int, in_small_pages: int = 0) -> np.ndarray:
         raise MemoryError(f"no memory for {n_bytes} bytes: {error.strerror}") from error
     array = np.frombuffer(memory, np.uint8)
     # A large page must begin where the small pages end.
-    start = -(_place(array) + in_small_pages) % _HUGE_PAGE
+    start = -(address(array) + in_small_pages) % _HUGE_PAGE
     with contextlib.suppress(OSError):
         if in_small_pages > 0:
             memory.madvise(mmap.MADV_NOHUGEPAGE)
@@ -61,9 +61,10 @@ def return_freed() -> None:
         ctypes.CDLL(None).malloc_trim(ctypes.c_size_t(0))
 
 
-def _place(array: np.ndarray) -> int:
-    place: int = array.__array_interface__["data"][0]
-    return place
+def address(array: np.ndarray) -> int:
+    """Return the address of an array's data; the caller keeps the array alive while kernels use it."""
+    start: int = array.__array_interface__["data"][0]
+    return start
 
 
 _SHARE = 8
@@ -89,7 +90,7 @@ def bounded_zeros(n_bytes: int, limit: int | None) -> np.ndarray:
         return np.frombuffer(mmap.mmap(file.fileno(), n_bytes), np.uint8)
 
 
-__all__ = ["cache_folder", "is_private", "packed", "read_checked", "unpacked", "write_checked"]
+__all__ = ["address", "cache_folder", "is_private", "packed", "read_checked", "unpacked", "write_checked"]
 
 _ALIGNMENT = 64
 

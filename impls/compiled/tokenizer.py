@@ -15,7 +15,7 @@ import numpy as np
 from impls.compiled.codegen.build import is_checked
 from impls.compiled.context import Context
 from impls.compiled.cpython import plain
-from impls.compiled.growing import KernelEnds, TokensByEnd, tokens_by_end
+from impls.compiled.growing import KernelEnds, TokensByEnd
 from impls.compiled.merge.spelling_tables import borders
 from impls.compiled.pretokenize.layout import AUTOMATON
 from impls.compiled.pretokenize.specials import (
@@ -92,7 +92,9 @@ class Compiled(Tokenizer):
 
     @cached_property
     def _tokens_by_end(self) -> TokensByEnd | None:
-        return tokens_by_end(self.model, self._own)
+        with suppress(ValueError):  # some token has several derivations, or none
+            return TokensByEnd(self.model, self._own)
+        return None
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

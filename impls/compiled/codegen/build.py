@@ -176,13 +176,11 @@ def _own_image(object_file: str) -> bytes:
     path = _path(object_file)
     if not is_private(path.parent):
         return compile_object_file(object_file)
-    image = _kept(path)
-    if image is None:
-        with _file_lock(path.with_suffix(".lock")):
-            image = _kept(path)
-            if image is None:
-                image = compile_object_file(object_file)
-                write_checked(path, image)
+    with _file_lock(path.with_suffix(".lock")):
+        image = _kept(path)
+        if image is None:
+            image = compile_object_file(object_file)
+            write_checked(path, image)
     return image
 
 
@@ -231,13 +229,13 @@ def compile_object_file(object_file: str) -> bytes:
         )
     if not sys.executable:
         raise Unsupported("compiled", "its kernels are compiled by another Python process, but sys.executable is empty")
-    _say(f"compiling the kernels of 'compiled' for {object_file} (once per machine and version) ...")
+    _say(f"compiling the '{object_file}' kernels of 'compiled' (once per machine and version) ...")
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernels.o"
         _compile(object_file, path, {})
         image = path.read_bytes()
-    _say(f"compiled the kernels for {object_file} in {time.perf_counter() - started:.1f} s")
+    _say(f"compiled the '{object_file}' kernels in {time.perf_counter() - started:.1f} s")
     return image
 
 

@@ -23,7 +23,7 @@ OBJECT_FILES = {
         "cpython.boundary": "encode_to_array encode_to_array_unless_special",
     },
     "decoding": {"cpython.ids_to_text": "decode_to_str decode_to_bytes"},
-    "later": {
+    "batches-and-training": {
         "training.documents": "valid_bytes text_sizes",
         "training.count_pieces": "count_texts spread_pieces add_pieces",
         "training.cells": "fill_cells compact_cells",
@@ -33,7 +33,7 @@ OBJECT_FILES = {
     },
 }
 """By object file, by module: its kernels."""
-CALL_ENCODE = ("arrays", "later")
+CALL_ENCODE = ("arrays", "batches-and-training")
 """The object files whose kernels call `encode`, which is in the first object file."""
 FAST_METHODS = ("run_claimed", "batch_fetch", "batch_collect", "batch_close")
 """Bodies of built-in functions; their arguments are the context, the address of the objects passed, their number."""

@@ -11,7 +11,6 @@ as a fault: a load gives 0 and a store does nothing.
 from __future__ import annotations
 
 import inspect
-import os
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -21,11 +20,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.entry_points import REGIONS_SYMBOL
 from impls.compiled.codegen.pipeline import KernelCompiler, without_constants
 from impls.compiled.layout import N_COUNTERS, N_REGIONS
 
-CHECKED = os.environ.get("BPEBENCH_COMPILED_BUILD") == "checked"
+CHECKED = is_checked()
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -71,7 +71,7 @@ def operation(n_arguments: int, emit: Callable[..., Any], returns: Any = _int, n
     def typed(typing: Any, *_: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             if n_bytes:
-                arguments = [reached(context, builder, arguments[0], n_bytes, WRITTEN), *arguments[1:]]
+                arguments = [reached(context, builder, arguments[0], n_bytes), *arguments[1:]]
             value = emit(builder, *arguments)
             return context.get_dummy_value() if returns is types.void else value
 
@@ -148,8 +148,6 @@ def _raw_load(kind: Any) -> Callable[..., int]:
 peek, peek_u8, peek_u16, peek_u32 = map(_raw_load, (_i64, _i8, _i16, _i32))
 poke_64 = procedure(2, lambda builder, a, n: builder.store(n, _pointer(builder, a), align=1))
 """Access memory that the interpreter owns, without a check against the regions."""
-READ, WRITTEN = 24, 32
-"""Offsets, in the checked build's table, of the spare words for what is outside every region."""
 _regions = operation(
     0,
     lambda builder: builder.ptrtoint(
@@ -159,7 +157,7 @@ _regions = operation(
 
 
 @outlined
-def _checked(address: int, n_bytes: int, spare: int) -> int:
+def _checked(address: int, n_bytes: int) -> int:
     table = _regions()
     entry = table + 8 * N_COUNTERS
     for _ in range(N_REGIONS):
@@ -169,25 +167,27 @@ def _checked(address: int, n_bytes: int, spare: int) -> int:
     poke_64(table, peek(table) + 1)
     poke_64(table + 8, address)
     poke_64(table + 16, n_bytes)
-    return table + spare
+    spare = table + 24
+    poke_64(spare, 0)
+    return spare
 
 
-def reached(context: Any, builder: Any, address: Any, n_bytes: int, spare: int) -> Any:
-    """Return an address (LLVM); in the checked build count a fault and return that of the spare word READ or WRITTEN
-    unless these bytes, 8 at most, are in one declared region. What is read outside is 0."""
+def reached(context: Any, builder: Any, address: Any, n_bytes: int) -> Any:
+    """Return an address (LLVM); in the checked build count a fault and return that of a spare word, which is 0, unless
+    these bytes, 8 at most, are in one declared region."""
     if not CHECKED:
         return address
     check = types.Dispatcher(cast(Any, _checked))
-    call = check.get_call_type(context.typing_context, (_int, _int, _int), {})
+    call = check.get_call_type(context.typing_context, (_int, _int), {})
     function = context.get_function(check, call)
     context.add_linking_libs(getattr(function, "libs", ()))
-    return function(builder, (address, _i64(n_bytes), _i64(spare)))
+    return function(builder, (address, _i64(n_bytes)))
 
 
 @inlined
 def reachable(address: int, n_bytes: int) -> bool:
     """Return whether the bytes are in one declared region, if the build is checked: if not, it is a fault."""
-    return _checked(address, n_bytes, READ) == address if CHECKED else True
+    return _checked(address, n_bytes) == address if CHECKED else True
 
 
 @inlined

@@ -14,6 +14,7 @@ import numpy as np
 from impls.compiled.codegen.build import is_checked, kernel_address, regions
 from impls.compiled.codegen.entry_points import OBJECT_FILE_OF
 from impls.compiled.layout import N_COUNTERS, N_OWN_REGIONS, N_REGIONS
+from impls.compiled.pages import address
 from impls.compiled.typed_memory import Record, places
 
 
@@ -48,12 +49,6 @@ def _function(name: str) -> Callable[..., int]:
 
 
 native = Native()
-
-
-def address(array: np.ndarray) -> int:
-    """Return the address of an array's data; the caller keeps the array alive while kernels use it."""
-    place: int = array.__array_interface__["data"][0]
-    return place
 
 
 _declaring = Lock()

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 from unittest.mock import patch
 
@@ -57,16 +56,11 @@ class KernelCompiler(CompilerBase):
 
     def define_pipelines(self) -> list[Any]:
         """Return the only pipeline: the list of passes."""
-        return [_passes()]
-
-
-@cache
-def _passes() -> Any:
-    passes = PassManager("kernel")
-    for each in _PASSES:
-        passes.add_pass(each, each.__name__)
-    passes.finalize()
-    return passes
+        passes = PassManager("kernel")
+        for each in _PASSES:
+            passes.add_pass(each, each.__name__)
+        passes.finalize()
+        return [passes]
 
 
 def without_constants(dispatcher: Any) -> Any:
@@ -98,13 +92,9 @@ def collected() -> Iterator[list[str]]:
 
     rtsys.initialize(cpu_target.target_context)  # Numba's own runtime, which other code of this process may need
     codegen = cpu_target.target_context.codegen()
-    with _replaced(codegen, "_library_class", Collecting), _replaced(codegen, "set_env", lambda *_: None):
+    # `set_env` writes to a function that is loaded; none is.
+    replacements = {"_library_class": Collecting, "set_env": lambda *_: None}
+    for name in replacements:
+        internal(codegen, name)
+    with patch.multiple(codegen, **replacements):
         yield modules
-
-
-@contextmanager
-def _replaced(owner: Any, name: str, by: Any) -> Iterator[None]:
-    """Replace an attribute that Numba has while the block runs."""
-    internal(owner, name)
-    with patch.object(owner, name, by):
-        yield

@@ -20,7 +20,7 @@ from numba.core.typeconv.castgraph import Conversion
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import intrinsic, register_model
 
-from impls.compiled.codegen.memory import READ, WRITTEN, inlined, reached
+from impls.compiled.codegen.memory import inlined, reached
 from impls.compiled.typed_memory import POINTERS, SCALARS, I32s, I64s, Record, Rows, U8s, U16s, U32s, rows_of_pointer
 
 R = TypeVar("R", bound=Record)
@@ -102,15 +102,15 @@ class _Item(AbstractTemplate):
         return signature(item if len(others) == 1 else types.void, pointer, *[_address] * len(others))
 
 
-def _place(context: Any, builder: Any, kind: Any, address: Any, spare: int) -> Any:
+def _place(context: Any, builder: Any, kind: Any, address: Any) -> Any:
     """Return the LLVM pointer to a number at an address."""
-    return builder.inttoptr(reached(context, builder, address, kind.width // 8, spare), kind.as_pointer())
+    return builder.inttoptr(reached(context, builder, address, kind.width // 8), kind.as_pointer())
 
 
 def _load(context: Any, builder: Any, scalar: str, address: Any) -> Any:
     """Read a number as int64."""
     kind = ir.IntType(int(scalar[1:]))
-    value = builder.load(_place(context, builder, kind, address, READ), align=1)
+    value = builder.load(_place(context, builder, kind, address), align=1)
     return value if kind.width == 64 else (builder.sext if scalar[0] == "i" else builder.zext)(value, _i64)
 
 
@@ -118,7 +118,7 @@ def _store(context: Any, builder: Any, scalar: str, address: Any, value: Any) ->
     """Write an int64 as a number."""
     kind = ir.IntType(int(scalar[1:]))
     number = value if kind.width == 64 else builder.trunc(value, kind)
-    builder.store(number, _place(context, builder, kind, address, WRITTEN), align=1)
+    builder.store(number, _place(context, builder, kind, address), align=1)
 
 
 def _item_address(builder: Any, kind: Any, pointer: Any, index: Any) -> Any:

@@ -82,14 +82,10 @@ class Pool:
         with suppress(MemoryError):
             self.make()
 
-    def borrow(self) -> Loan:
-        """Borrow a free context, or a new one if none is free."""
-        return self.borrow_free() or self.make()
-
     @contextmanager
     def borrowed(self) -> Iterator[Context]:
-        """Borrow a context while the block runs."""
-        loan = self.borrow()
+        """Borrow a free context, or a new one if none is free, while the block runs."""
+        loan = self.borrow_free() or self.make()
         yield loan.context
 
     def drop_borrowed(self) -> None:

@@ -210,20 +210,16 @@ class _WorkerThreads:
     def reserve(self, n_workers: int, most: int, job: np.ndarray) -> list[WorkerThread]:
         """Reserve up to `n_workers` workers for a job, adding new ones while there are fewer than `most` in all."""
         reserved: list[WorkerThread] = []
-        with self._reserving:
-            try:
-                while len(reserved) < n_workers:
-                    worker = next((each for each in self._threads if each.reserve(job)), None)
-                    if worker is None:
-                        if len(self._threads) >= most:
-                            break
-                        self._threads.append(WorkerThread())
-                        continue
-                    worker.start()
-                    reserved.append(worker)
-            except (RuntimeError, MemoryError):
-                # There are no more threads or no memory: the existing workers do the work.
-                pass
+        # If there are no more threads or no memory, the existing workers do the work.
+        with self._reserving, contextlib.suppress(RuntimeError, MemoryError):
+            for i in range(max(most, len(self._threads))):
+                if len(reserved) == n_workers:
+                    break
+                if i == len(self._threads):
+                    self._threads.append(WorkerThread())
+                if self._threads[i].reserve(job):
+                    self._threads[i].start()
+                    reserved.append(self._threads[i])
         return reserved
 
 

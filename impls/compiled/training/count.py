@@ -37,9 +37,14 @@ _MOST_DEATHS = 3
 
 
 def count_pieces(texts: Iterable[str], spec: TrainingSpec, **how: Any) -> PieceCounts:
-    """Count the pieces that a specification learns from, by `count_files` or `count_texts`; see there for `how`."""
+    """Count the pieces that a specification learns from; see `counts_of` for `how`."""
     if spec.ties == "first":
         raise Unsupported("compiled", "ties='first' needs the order of the text, which counts do not have")
+    return counts_of(texts, spec, **how)
+
+
+def counts_of(texts: Iterable[str], spec: TrainingSpec, **how: Any) -> PieceCounts:
+    """Count the pieces of texts, by `count_files` or `count_texts`; see there for `how`."""
     count: Callable[..., PieceCounts] = count_files if isinstance(texts, TextFiles) else count_texts
     return count(texts, resolve(spec.pattern), **how)
 

@@ -15,7 +15,7 @@ import numpy as np
 from impls.compiled.codegen.native import Slots, address, native
 from impls.compiled.pages import bounded_zeros, return_freed
 from impls.compiled.training import layout
-from impls.compiled.training.count import count_files, count_texts
+from impls.compiled.training.count import counts_of
 from impls.compiled.training.layout import SEPARATOR, SYMBOL_BYTES
 from impls.compiled.training.words import Pieces
 from impls.core.counts import PieceCounts
@@ -23,8 +23,6 @@ from impls.core.errors import Unsupported
 from impls.core.extension import Extension
 from impls.core.model import Model
 from impls.core.specification import TrainingSpec
-from impls.core.text.files import TextFiles
-from impls.core.text.patterns import resolve
 from impls.core.training import (
     base_symbols,
     check_counts,
@@ -302,7 +300,4 @@ def _counted(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Pieces:
         check_counts(texts, spec)
         return Pieces.of(texts)
     # The rule `first` needs the pieces in the order of their first occurrence.
-    pattern, in_order = resolve(spec.pattern), spec.ties == "first"
-    if isinstance(texts, TextFiles):
-        return Pieces.of(count_files(texts, pattern, in_order=in_order))
-    return Pieces.of(count_texts(texts, pattern, in_order=in_order))
+    return Pieces.of(counts_of(texts, spec, in_order=spec.ties == "first"))
