@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Unpack
@@ -27,8 +27,8 @@ from impls.compiled.pretokenize.specials import (
 )
 from impls.compiled.pretokenize.splitting import Splitting, cuts_of, splitting_of, with_borders
 from impls.compiled.tables import tables_of
-from impls.compiled.threads.batches import encoded, ready_for
 from impls.compiled.threads.pool import Pool
+from impls.compiled.threads.worker_threads import BatchJob
 from impls.core import arguments
 from impls.core.arguments import Special, SpecialSet
 from impls.core.counts import PieceCounts
@@ -39,6 +39,9 @@ from impls.core.text.text import repair_surrogates
 from impls.interface import Texts, Threads, Tokenizer, TrainingSpec
 from impls.operations import batches
 from impls.operations.stream_rules import stream_rules
+
+_CHARACTERS_PER_THREAD = 1 << 14
+"""Minimum amount of text per thread: waking a thread takes as long as encoding this many characters."""
 
 
 class Compiled(Tokenizer):
@@ -166,7 +169,7 @@ class Compiled(Tokenizer):
     def encode_batch(self, texts: Texts, threads: Threads = None, **special: Unpack[Special]) -> list[list[int]]:
         """Return `encode` of each text, on threads that run without the interpreter lock."""
         if self._fast is None:
-            return super().encode_batch(texts, _threads_without_builtins(threads), **special)
+            return super().encode_batch(texts, 1 if is_checked() else threads, **special)
         return arguments.encoded_batch(partial(self._encoded, as_arrays=False, **special), texts, threads)
 
     def encode_ragged(
@@ -174,7 +177,7 @@ class Compiled(Tokenizer):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the ids of all texts, likewise; see `Tokenizer.encode_ragged`."""
         if self._fast is None:
-            return super().encode_ragged(texts, _threads_without_builtins(threads), **special)
+            return super().encode_ragged(texts, 1 if is_checked() else threads, **special)
         arrays = arguments.encoded_batch(partial(self._encoded, as_arrays=True, **special), texts, threads)
         return batches.joined(arrays)
 
@@ -188,14 +191,36 @@ class Compiled(Tokenizer):
         disallowed_special: SpecialSet = "all",
     ) -> list[Any]:
         arguments.check_special_sets(allowed_special, disallowed_special)
-
-        def encode_one(text: str) -> np.ndarray:
-            return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
-
+        # `str.__len__` raises TypeError for anything but a str: the kernels read the objects' memory directly.
+        n_characters = sum(map(str.__len__, texts))
+        # The checked build declares the text that is read for the process, not for a thread.
+        threads = 1 if is_checked() else min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
         is_searched = not self._specials.none and bool(allowed_special or disallowed_special or self._added)
-        written = self._written if self.model.rewrites_text or self._special_pieces else None
-        ready = ready_for(is_searched, written, self._specials.absent)
-        return encoded(texts, threads, ready, self._pool, self._run_claimed, encode_one, as_arrays=as_arrays)
+        is_rewritten = self.model.rewrites_text or bool(self._special_pieces)
+
+        def prepared(text: str) -> str | None:
+            """Return the text for the kernels, which search the original text for special tokens, not this one."""
+            return self._written(text) if not is_searched or self._specials.absent(text) else None
+
+        written: Sequence[str | None] = list(map(prepared, texts)) if is_rewritten else texts
+        job = BatchJob(self._pool, threads - 1, len(texts))
+        results: list[Any] = [None] * len(texts)
+
+        def encode(context: Context) -> bool:
+            assert context.builtins is not None, "batches without built-ins are encoded text by text"
+            for first in job.waves(context.builtins, written, int(is_searched and not is_rewritten)):
+                context.builtins.batch_collect(job.address, results, first, as_arrays)
+            return True
+
+        self._run_claimed(job.address, encode)
+        job.return_contexts()
+        for i, ids in enumerate(results):
+            if ids is None:
+                array = self.encode_array(
+                    texts[i], allowed_special=allowed_special, disallowed_special=disallowed_special
+                )
+                results[i] = array if as_arrays else array.tolist()
+        return results
 
     def _written(self, text: str) -> str | None:
         """Return the normalised text for the kernels, or None if they alone cannot encode it."""
@@ -205,7 +230,10 @@ class Compiled(Tokenizer):
         return written if self._special_pieces.absent(written) else None
 
     def _run_claimed(self, job: int, run: Callable[[Context], bool]) -> None:
-        """Call `run` with this tokenizer's own context, or with a borrowed one if that is in use; close the job."""
+        """Call `run` with this tokenizer's own context, or with a borrowed one if that is in use; close the job.
+
+        Whatever `run` raises, the job at the address is closed.
+        """
         builtins = self._own.builtins
         if builtins is not None and builtins.run_claimed(job, run, self._own) is not None:
             return
@@ -274,11 +302,6 @@ class Compiled(Tokenizer):
         if data is not None and (self.model.sentencepiece is not None or self.model.decoder is not None):
             data = without_hidden_space(data, ids, stream_rules(self.model))
         return super().decode_bytes(ids) if data is None else data
-
-
-def _threads_without_builtins(threads: Threads) -> Threads:
-    """Return the number of threads, but one in the checked build, which declares memory for the process."""
-    return 1 if is_checked() else threads
 
 
 def _never(text: str) -> None:

@@ -37,14 +37,6 @@ CALL_ENCODE = ("arrays", "batches-and-training")
 """The object files whose kernels call `encode`, which is in the first object file."""
 FAST_METHODS = ("run_claimed", "batch_fetch", "batch_collect", "batch_close")
 """Bodies of built-in functions; their arguments are the context, the address of the objects passed, their number."""
-METHODS = tuple(
-    name
-    for modules in OBJECT_FILES.values()
-    for module, names in modules.items()
-    if module.startswith("cpython.")
-    for name in names.split()
-)
-"""Bodies of built-in functions; their arguments are the context and one object. All others are called by ctypes."""
 
 
 def exported(object_file: str) -> dict[str, str]:
@@ -54,3 +46,5 @@ def exported(object_file: str) -> dict[str, str]:
 
 OBJECT_FILE_OF = {name: object_file for object_file in OBJECT_FILES for name in exported(object_file)}
 """By kernel, the object file that exports it."""
+METHODS = {name for name, file in OBJECT_FILE_OF.items() if exported(file)[name].startswith("cpython.")}
+"""Bodies of built-in functions; their arguments are the context and one object. All others are called by ctypes."""

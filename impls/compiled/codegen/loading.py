@@ -40,14 +40,14 @@ _loaded: list[Any] = []
 
 
 def load(image: bytes, names: Iterable[str], known: Mapping[str, int]) -> dict[str, int]:
-    """Load an object file, given its content; return the addresses of `names`, the functions it exports.
+    """Load an object file, given its content; return addresses by name, among them `names`.
 
     `known` gives the addresses of the symbols it refers to, other than C's and Python's functions.
     """
     if sys.platform == "linux" and (image[:6], int.from_bytes(image[18:20], "little")) == _ELF_X86_64:
         addresses = _place(image, known)
         if addresses is not None:
-            return {name: addresses[name] for name in names if name in addresses}
+            return addresses
     return _load_by_llvm(image, names, known)
 
 

@@ -96,22 +96,20 @@ def _emit_prefetch(builder: Any, address: Any) -> None:
     builder.call(function, [builder.inttoptr(address, pointer), _i32(0), _i32(3), _i32(1)])
 
 
-def _call(n_arguments: int, name: str = "") -> Callable[..., int]:
-    def emit(builder: Any, *arguments: Any) -> Any:
-        kind = ir.FunctionType(_i64, [_i64] * n_arguments)
-        if name:
-            return builder.call(builder.module.globals.get(name) or ir.Function(builder.module, kind, name), arguments)
-        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
-
-    return operation(n_arguments if name else n_arguments + 1, emit)
-
-
 def external(name: str, n_arguments: int) -> Callable[..., int]:
     """Return a C function of pointer-sized arguments and result; the result of one that has none is arbitrary."""
-    return _call(n_arguments, name)
+    kind = ir.FunctionType(_i64, [_i64] * n_arguments)
+
+    def emit(builder: Any, *arguments: Any) -> Any:
+        return builder.call(builder.module.globals.get(name) or ir.Function(builder.module, kind, name), arguments)
+
+    return operation(n_arguments, emit)
 
 
-call_pointer_4 = _call(4)
+_function_of_4 = ir.FunctionType(_i64, [_i64] * 4).as_pointer()
+call_pointer_4 = operation(
+    5, lambda builder, function, *arguments: builder.call(builder.inttoptr(function, _function_of_4), arguments)
+)
 """Call a C function: (address of the function, *arguments), all of pointer size."""
 
 shift_left = operation(2, lambda builder, a, b: builder.shl(a, b))

@@ -34,23 +34,11 @@ from impls.compiled.threads.layout import (
 )
 from impls.compiled.threads.pool import Loan, Pool
 
-
-def _processor_of_this_thread() -> Callable[[], int] | None:
-    """Return the C function `sched_getcpu`; None if the system lacks it or has no thread affinity."""
-    if not hasattr(os, "sched_setaffinity"):
-        return None
-    try:
-        return ctypes.CDLL(None).sched_getcpu
-    except (AttributeError, OSError):
-        return None
-
-
-_processor = _processor_of_this_thread()
-
-
-def this_processor() -> int | None:
-    """Return the number of the processor on which the calling thread runs; None if threads cannot be placed."""
-    return None if _processor is None else _processor()
+_processor: Callable[[], int | None] = lambda: None  # noqa: E731
+"""Return the number of the processor on which the calling thread runs; None if threads cannot be placed."""
+if hasattr(os, "sched_setaffinity"):
+    with contextlib.suppress(AttributeError, OSError):
+        _processor = ctypes.CDLL(None).sched_getcpu
 
 
 def keep_off(thread: int, processor: int) -> None:
@@ -119,7 +107,7 @@ class BatchJob:
                 worker.link(self._workers[-1] if self._workers else None)
                 self._workers.append(worker)
             self._memory[_AT["workers"]] = self._workers[-1].address if self._workers else 0
-        here, asked = this_processor(), self._workers[:n_wanted]
+        here, asked = _processor(), self._workers[:n_wanted]
         self._pool.build_beside(sum(not worker.ask(self.address, self._pool, here) for worker in asked))
 
 
