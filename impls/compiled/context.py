@@ -24,7 +24,6 @@ _TEXT_BYTES = 1 << 24
 _OUT_IDS = 1 << 22
 """The ids of texts of up to this many bytes fit in the buffer; memory that no text has needed yet is only reserved."""
 
-_BUFFERS = ("text", "out", "arena")
 _KEY_MASKS = np.frombuffer(
     b"".join([(b"\xff" * n).ljust(16, b"\0") for n in range(16)] + [bytes(16)])
     + b"".join([bytes([n]).rjust(16, b"\0") for n in range(16)] + [bytes(16)]),
@@ -81,7 +80,9 @@ class Context(SplitContext):
         self._cache()
         self.hold("out", aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES, _IN_SMALL_PAGES))
         self["out_limit"] = _OUT_IDS
-        self._whole()
+        if (tokens := tables.get("whole_tokens")) is not None:
+            whole, self["whole_shift"] = token_table(self.held("token_bytes"), self.held("token_starts"), tokens)
+            self.hold("whole", whole)
         native.load_vocabulary(self.address)
 
     def _cache(self) -> None:
@@ -97,12 +98,6 @@ class Context(SplitContext):
         self.hold("arena", aligned_zeros(4 * _ARENA_IDS, _MOST_IN_SMALL_PAGES))
         self["arena_limit"] = _ARENA_IDS
         self.hold("key_masks", _KEY_MASKS)
-
-    def _whole(self) -> None:
-        """Hold the hash table of whole pieces."""
-        if (tokens := self.tables.get("whole_tokens")) is not None:
-            table, self["whole_shift"] = token_table(self.held("token_bytes"), self.held("token_starts"), tokens)
-            self.hold("whole", table)
 
     def reach_python(self, specials: SpecialTokenTable, cuts: np.ndarray | None) -> None:
         """Let kernels read and create Python objects, and make their built-in functions, if the interpreter allows it.
@@ -129,7 +124,7 @@ class Context(SplitContext):
 
     def touch_buffers(self) -> None:
         """Touch the memory that a first text needs, so that no call waits for its pages."""
-        for slot in _BUFFERS:
+        for slot in ("text", "out", "arena"):
             if self[slot] != 0:
                 self.held(slot)[: _IN_SMALL_PAGES : mmap.PAGESIZE] = 0
 

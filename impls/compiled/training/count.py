@@ -11,7 +11,7 @@ from threading import Event, Lock
 from typing import Any, TypeVar
 
 from impls.compiled.pages import return_freed
-from impls.compiled.training.parts import Progress, Spill, batches, count_each, count_group, count_parts, new_words
+from impls.compiled.training.parts import Progress, Spill, batches, count_each, count_group, count_parts
 from impls.compiled.training.words import Pieces, Words
 from impls.core.counts import PieceCounts
 from impls.core.errors import BPEError, Unsupported
@@ -168,7 +168,7 @@ def _on_workers(
 ) -> PieceCounts:
     """Return what workers count in groups of parts; groups of workers that died are counted again by others."""
     waiting = _groups(parts)
-    words, n_deaths = new_words(pattern), 0
+    words, n_deaths = Words(pattern), 0
     while waiting:
         with executors() as executor:
             futures = {executor.submit(count_group, group, pattern): group for group in waiting}

@@ -15,8 +15,7 @@ import numpy as np
 from impls.compiled.codegen.native import native
 from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES
 from impls.compiled.pages import bounded_zeros
-from impls.compiled.pretokenize.layout import WHOLE_TEXT
-from impls.compiled.pretokenize.splitting import SplitContext, Splitting, splitting_of
+from impls.compiled.pretokenize.splitting import splitting_of
 from impls.compiled.training.runs import Runs
 from impls.compiled.training.words import Words
 from impls.core.arguments import texts_in_turn
@@ -54,7 +53,7 @@ def count_each(
     spill: Spill,
 ) -> Words:
     """Count all work in tables, by `count`, which yields the number of bytes of each step; return the tables."""
-    words = new_words(pattern)
+    words = Words(pattern)
     for each in work:
         for n_bytes in count(each, words):
             progress(n_bytes)
@@ -138,12 +137,6 @@ def count_group(parts: Sequence[Part], pattern: tuple[str, ...]) -> PieceCounts:
     return count_parts(parts, pattern, lambda n_bytes: None, Spill(pattern)).counted()
 
 
-def new_words(pattern: tuple[str, ...]) -> Words:
-    """Return empty tables for pieces of a pattern."""
-    splitting, _ = splitting_of(pattern)
-    return Words(SplitContext(splitting or Splitting(WHOLE_TEXT, None)), pattern, splits=splitting is not None)
-
-
 class Spill:
     """Writes tables to temporary runs before they take too much memory; never if there is no limit."""
 
@@ -165,7 +158,7 @@ class Spill:
         if self._limit is None or not words.may_outgrow(self._most_bytes):
             return words
         self._runs.write(words.counted())
-        return new_words(self._pattern)
+        return Words(self._pattern)
 
     def sum(self, counts: PieceCounts) -> PieceCounts:
         """Return the sum of the counts and of all runs."""

@@ -44,12 +44,8 @@ MOST_CELLS = (1 << 31) - 1
 _N_CHARACTERS = 0x110000
 _NO_SYMBOLS = np.zeros(0, np.int32)
 _USUAL_TOKEN_BYTES = 8
-_RULES = {
-    "smallest": layout.SMALLEST,
-    "first": layout.FIRST,
-    "shortest": layout.SHORTEST,
-    "largest": layout.LARGEST,
-}
+_RULES = ("smallest", "first", "shortest", "largest")
+"""The rules for ties, in the order of their values in the layout."""
 
 
 class Learner(Slots):
@@ -61,7 +57,7 @@ class Learner(Slots):
         self._memory_limit = memory_limit
         self._base, self._budget, self._spec = base, budget, spec
         most = len(base) + budget + 1
-        self["rule"] = _RULES[spec.ties]
+        self["rule"] = _RULES.index(spec.ties)
         self["n_base"] = len(base)
         starts = np.zeros(most + 1, np.int64)
         starts[1 : len(base) + 1] = np.cumsum([len(symbol) for symbol in base])
@@ -116,7 +112,8 @@ class Learner(Slots):
                 break
             if status == layout.TOO_RARE:
                 threshold = max(least, threshold // _FALL)
-            self._compact()
+            native.compact_cells(self.address)
+            self.held("spans")[:] = 1
         merges = self.held("merges")[: self["n_merges"]]
         return list(map(tuple, merges[:, :2].tolist())), merges[:, 2].tolist()
 
@@ -136,10 +133,6 @@ class Learner(Slots):
             else:
                 inner[ord(text)] = number
         return inner, last
-
-    def _compact(self) -> None:
-        native.compact_cells(self.address)
-        self.held("spans")[:] = 1
 
     def _list(self) -> None:
         """List all pairs that reach the threshold, with their positions, and build the heap of them."""
@@ -186,7 +179,9 @@ class Learner(Slots):
         }
         short = [name for name, share in shares.items() if share > 0.5] or list(shares)
         if "text" in short:
-            self._room_for_text()
+            # The next token has at most twice as many bytes as all so far.
+            text = self.held("token_text")
+            self._room_in("token_text", len(text), np.empty(3 * len(text), np.uint8))
         if "heap" in short:
             self._room_in_heap(2 * self["heap_room"])
         if "pairs" in short:
@@ -212,11 +207,6 @@ class Learner(Slots):
         room[:n_used] = self._held.get(slot, room)[:n_used]
         self.hold(slot, room)
         self[f"{slot}_room"] = len(room)
-
-    def _room_for_text(self) -> None:
-        """Enlarge the room for the bytes of tokens: the next has at most twice as many bytes as all so far."""
-        before = self.held("token_text")
-        self._room_in("token_text", len(before), np.empty(3 * len(before), np.uint8))
 
     def _room_in_heap(self, n_entries: int) -> None:
         self._room_in("heap", self["n_heap"], self._zeros(24 * n_entries).view(np.int64).reshape(-1, 3))

@@ -10,7 +10,8 @@ from impls.compiled.codegen.native import Slots, native
 from impls.compiled.cpython.plain import Uncovered
 from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES, UNCOVERED
 from impls.compiled.pages import aligned_zeros, bounded_zeros
-from impls.compiled.pretokenize.splitting import SplitContext
+from impls.compiled.pretokenize.layout import WHOLE_TEXT
+from impls.compiled.pretokenize.splitting import SplitContext, Splitting, splitting_of
 from impls.compiled.training import layout
 from impls.core.counts import PieceCounts, gathered
 from impls.core.errors import Unsupported
@@ -60,12 +61,14 @@ class Pieces(Slots):
 class Words(Pieces):
     """Counts pieces, kept in the order of their first occurrence.
 
-    Not thread-safe. If `splits`, `context` splits; otherwise `regex` does, and to `context` each piece is a text.
+    Not thread-safe. If kernels cannot split by the pattern `stages`, `regex` does, and to kernels each piece is a text.
     """
 
-    def __init__(self, context: SplitContext, stages: tuple[str, ...], *, splits: bool) -> None:
+    def __init__(self, stages: tuple[str, ...]) -> None:
         super().__init__(layout.CountingRecord)
-        self._context, self._splits = context, splits
+        splitting, _ = splitting_of(stages)
+        self._splits = splitting is not None
+        self._context = SplitContext(splitting or Splitting(WHOLE_TEXT, None))
         self._stages, self._splitter = stages, Splitter(stages)
         self.hold("piece_table", aligned_zeros(16 << _BITS))
         self["piece_shift"] = 64 - _BITS

@@ -73,7 +73,7 @@ def test_tables_grow_in_the_middle_of_a_text(pattern: str, monkeypatch: pytest.M
     monkeypatch.setattr(words, "_BITS", 6)
     stages = ("\\p{N}{1,3}|\\P{N}+", *resolve("gpt2")) if pattern.startswith("\\") else resolve(pattern)
     text = " ".join(f"w{i % 700}x{i * i % 900}" for i in range(3000))
-    tables, split = parts.new_words(stages), Splitter(stages).split
+    tables, split = words.Words(stages), Splitter(stages).split
     for _ in range(2):
         tables.add([text.encode(), text[:99].encode()])
     assert dict(tables.counted().items()) == Counter([*split(text), *split(text[:99])] * 2)
@@ -153,7 +153,7 @@ def test_training_on_files_is_training_on_their_documents(large: TextFiles, ties
 
 def test_tables_that_may_outgrow_the_memory_are_those_nearly_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "_BITS", 10)
-    tables = parts.new_words(resolve("none"))
+    tables = words.Words(resolve("none"))
     n_bytes = sum(array.nbytes for array in tables.arrays)
     for number in range(400):
         tables.add([str(number).encode()])
@@ -228,6 +228,6 @@ def test_a_column_with_bad_utf8_is_left_to_python_and_rows_that_are_null_are_lef
     for validity, data, is_taken in ((None, b"\xc3\xa9a", False), (pyarrow.py_buffer(b"\x01"), b"abc", True)):
         ends = pyarrow.py_buffer(np.array([0, 1, 3], np.int32))
         column = pyarrow.Array.from_buffers(pyarrow.string(), 2, [validity, ends, pyarrow.py_buffer(data)])
-        tables = parts.new_words(resolve("gpt2"))
+        tables = words.Words(resolve("gpt2"))
         assert parts._add_column(tables, column) == is_taken
         assert dict(tables.counted().items()) == ({"a": 1} if is_taken else {})
