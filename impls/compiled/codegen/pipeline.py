@@ -93,7 +93,7 @@ def collected() -> Iterator[list[str]]:
     rtsys.initialize(cpu_target.target_context)  # Numba's own runtime, which other code of this process may need
     codegen = cpu_target.target_context.codegen()
     # `set_env` writes to a function that is loaded; none is.
-    replacements = {"_library_class": Collecting, "set_env": lambda *_: None}
+    replacements: dict[str, Any] = {"_library_class": Collecting, "set_env": lambda *_: None}
     for name in replacements:
         internal(codegen, name)
     with patch.multiple(codegen, **replacements):

@@ -17,8 +17,8 @@ import regex
 
 from impls.compiled import layout
 from impls.compiled.codegen.build import source_digest
-from impls.compiled.codegen.native import Slots, address
-from impls.compiled.pages import aligned_zeros, cache_folder, packed, read_checked, unpacked, write_checked
+from impls.compiled.codegen.native import Slots
+from impls.compiled.pages import address, aligned_zeros, cache_folder, packed, read_checked, unpacked, write_checked
 from impls.compiled.pretokenize.layout import (
     AUTOMATON,
     CL100K,

@@ -24,8 +24,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from impls.compiled.codegen.build import is_checked
-from impls.compiled.codegen.native import Slots, address, declare, forget, index_by_field, native
+from impls.compiled.codegen.native import Slots, declare, forget, index_by_field, native
 from impls.compiled.cpython.interpreter import Builtins
+from impls.compiled.pages import address
 from impls.compiled.threads.layout import (
     ITEM_BYTES,
     ITEMS_AT,

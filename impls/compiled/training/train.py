@@ -12,8 +12,8 @@ from itertools import islice
 
 import numpy as np
 
-from impls.compiled.codegen.native import Slots, address, native
-from impls.compiled.pages import bounded_zeros, return_freed
+from impls.compiled.codegen.native import Slots, native
+from impls.compiled.pages import address, bounded_zeros, return_freed
 from impls.compiled.training import layout
 from impls.compiled.training.count import counts_of
 from impls.compiled.training.layout import SEPARATOR, SYMBOL_BYTES

@@ -160,7 +160,8 @@ def test_kernels_that_the_first_ids_do_not_need_are_compiled_when_they_are(
     with start("go", tmp_path / "cache", BY_NEED) as process:
         printed = process.communicate(timeout=60)[0].replace("compiling ", "")
     assert printed == (
-        "encoding\n[256, 99]\narrays\n[256] 1\ndecoding\nabc b'ab'\nbatches-and-training\n[[256, 99], [256]] [256, 255]\n"
+        "encoding\n[256, 99]\narrays\n[256] 1\ndecoding\nabc b'ab'\n"
+        "batches-and-training\n[[256, 99], [256]] [256, 255]\n"
     )
 
 
