@@ -199,7 +199,7 @@ class Compiled(Tokenizer):
         is_rewritten = self.model.rewrites_text or bool(self._special_pieces)
 
         def prepared(text: str) -> str | None:
-            """Return the text for the kernels, which search the original text for special tokens, not this one."""
+            """Return the text as the kernels take it, or None; special tokens are searched in the original."""
             return self._written(text) if not is_searched or self._specials.absent(text) else None
 
         written: Sequence[str | None] = list(map(prepared, texts)) if is_rewritten else texts
