@@ -105,7 +105,7 @@ class BatchJob:
         if n_wanted > len(self._workers):
             # The workers of a job form a linked list that grows at its head.
             for worker in _shared.reserve(n_wanted - len(self._workers), self._n_workers, self._memory):
-                worker.link(self._workers[-1] if self._workers else None)
+                worker.mailbox["next_worker"] = self._workers[-1].address if self._workers else 0
                 self._workers.append(worker)
             self._memory[_AT["workers"]] = self._workers[-1].address if self._workers else 0
         here, asked = _processor(), self._workers[:n_wanted]
@@ -116,9 +116,9 @@ class WorkerThread:
     """A thread that works on one job at a time, with a context borrowed from the job's pool."""
 
     def __init__(self) -> None:
-        self._mailbox = Slots(WorkerRecord)
-        self.address = self._mailbox.address
-        self._mailbox["lock"] = _new_lock()
+        self.mailbox = Slots(WorkerRecord)
+        self.address = self.mailbox.address
+        self.mailbox["lock"] = _new_lock()
         self._loan: Loan | None = None
         self._kept_off: int | None = None
         self._job: np.ndarray | None = None
@@ -144,10 +144,6 @@ class WorkerThread:
             _thread.start_new_thread(self._serve, ())
             self.is_started = True
             self._runs.wait()
-
-    def link(self, next_worker: WorkerThread | None) -> None:
-        """Put this worker at the head of a job's linked list, before `next_worker`, the previous head."""
-        self._mailbox["next_worker"] = 0 if next_worker is None else next_worker.address
 
     def ask(self, job: int, pool: Pool, processor: int | None) -> bool:
         """Ask this worker, which is idle, to work on a job; return whether a context is free for it.

@@ -191,7 +191,7 @@ class _Layout:
         begin, how = 0, (int(file.documents == "lines"), self._line_cuts, self._sizes, _MOST_TEXTS)
         while begin < len(block):
             rest = self._text[begin:]
-            n_texts = native.text_sizes(words.context_address, rest, len(block) - begin, *how)
+            n_texts = native.text_sizes(words.context.address, rest, len(block) - begin, *how)
             sizes = self._sizes[:n_texts]
             n_bytes = int(sizes.sum())
             words.add_texts(rest[: n_bytes + PAD_BYTES], sizes)

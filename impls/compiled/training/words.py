@@ -68,7 +68,8 @@ class Words(Pieces):
         super().__init__(layout.CountingRecord)
         splitting, _ = splitting_of(stages)
         self._splits = splitting is not None
-        self._context = SplitContext(splitting or Splitting(WHOLE_TEXT, None))
+        self.context = SplitContext(splitting or Splitting(WHOLE_TEXT, None))
+        """The memory that kernels split with, and the tables of the pattern."""
         self._stages, self._splitter = stages, Splitter(stages)
         self.hold("piece_table", aligned_zeros(16 << _BITS))
         self["piece_shift"] = 64 - _BITS
@@ -85,11 +86,6 @@ class Words(Pieces):
         is_nearly_full = 4 * pieces_left < self["most_pieces"] or 4 * bytes_left < self["arena_bytes"]
         # The enlarged tables have twice the size, and exist beside the present ones for a while.
         return is_nearly_full and 3 * now > n_bytes
-
-    @property
-    def context_address(self) -> int:
-        """Return the address of the context, for kernels that read the tables of the pattern."""
-        return self._context.address
 
     def add(self, texts: list[bytes]) -> None:
         """Count the pieces of texts in UTF-8; raise `InvalidPattern` for a text the pattern does not cover."""
@@ -110,8 +106,7 @@ class Words(Pieces):
         self.hold("text_bytes", sizes)
         self["n_readable"], self["n_texts"] = len(data), len(sizes)
         self["text"] = self["text_at"] = self["position"] = self["n_split"] = 0
-        context = self._context
-        status = self.enlarging(len(data), lambda: native.count_texts(context.address, self.address))
+        status = self.enlarging(len(data), lambda: native.count_texts(self.context.address, self.address))
         self.release("texts", "text_bytes")
         if status == UNCOVERED:
             for text in _texts(data, sizes):
