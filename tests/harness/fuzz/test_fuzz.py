@@ -114,7 +114,7 @@ def test_the_same_seed_and_number_of_texts_find_the_same(fuzz: Fuzz) -> None:
 @pytest.mark.parametrize(
     ("target", "n_texts", "call", "stage"),
     [
-        ("SwallowsSpace", 80_000, "encode", "special tokens"), ("SharedText", 40_000, "encode_threads", None),
+        ("SwallowsSpace", 80_000, "encode", None), ("SharedText", 40_000, "encode_threads", None),
         ("DropsCutCharacter", 20_000, "decode", "decode"),
     ],
 )  # fmt: skip

@@ -103,6 +103,9 @@ def first_use(self: Any, text: str, ids: list[int]) -> list[int]:
 
 
 fault("a short text after a long one gets one of its ids", STATE, Right, encode=leave_over)
+fault("after a batch ids are backwards", "state · determinism",
+      encode=lambda self, text, ids: ids[::-1] if "batch" in self.kept else ids,
+      encode_batch=lambda self, texts, lists: (self.kept.update(batch=True), lists)[1])  # fmt: skip
 WrongOnceInAThousand = fault("every thousandth call repeats the previous answer", "ids · determinism", Right,
                              encode=repeat)  # fmt: skip
 fault("all earlier texts are looked through", "state · resources", Right, encode=look_through)
