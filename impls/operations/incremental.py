@@ -26,7 +26,7 @@ from typing import Any, Unpack
 from impls.core.arguments import Special, check_special_sets, check_text, token_limit, whole_number
 from impls.core.errors import BPEError, UnknownSymbol
 from impls.core.model.whole_tokens import WholeTokens
-from impls.operations.certain_cuts import cuts_around, encode_further
+from impls.operations.certain_cuts import CertainPairs, cuts_around, encode_further
 from impls.operations.changes import Change, change_of
 from impls.operations.coder import Coder
 from impls.operations.growing_piece import LEAST, GrowingPiece, growing_piece
@@ -64,7 +64,10 @@ class Incremental:
         copied: Any = {name: sets if sets == "all" else frozenset(sets or ()) for name, sets in given.items()}
         self._encoder, self._encode = tokenizer, partial(tokenizer.encode, **copied)
         # For a part that follows a certain place.
-        self._encode_continued: Encode = partial(encode_further, tokenizer, **copied)
+        pairs = tokenizer.model.derived(CertainPairs, tokenizer.by_pieces)
+        self._encode_continued: Encode = (
+            partial(encode_further, tokenizer, **copied) if pairs.changes_beginning else self._encode
+        )
         self._cuts = cuts_around(tokenizer, tokenizer.model.derived(WholeTokens).searched(**copied))
         self._state: _State = ([], 0, 0, "", [], "", [])
         self._piece: GrowingPiece | None = None
@@ -192,13 +195,17 @@ class Incremental:
         chunks, n_chunks, n_ids, settled, settled_ids, tail, _ = state
         begins = not (n_chunks or settled)
         *parts, last = self._cut_up(tail + text)
-        more = self._encoded(parts, begins=begins)
-        finished = [(settled, settled_ids), *more] if settled and more else more
-        if more:
-            settled, settled_ids = "", []
-        place, ids, tail_ids = self._encoded_apart(last, begins=begins and not more)
+        finished: list[Chunk] = []
+        more: list[int] = []
+        if parts:
+            finished = self._encoded(parts, begins=begins)
+            more = _ids_of(finished)
+            if settled:
+                finished.insert(0, (settled, settled_ids))
+            begins, settled, settled_ids = False, "", []
+        place, ids, tail_ids = self._encoded_apart(last, begins=begins)
         settled, settled_ids = settled + last[:place], settled_ids + ids
-        ids = [*_ids_of(more), *ids, *tail_ids]
+        ids = [*more, *ids, *tail_ids]
         if len(settled) >= CHUNK:
             finished, settled, settled_ids = [*finished, (settled, settled_ids)], "", []
         chunks[n_chunks:] = finished
@@ -212,9 +219,10 @@ class Incremental:
 
     def _encoded_apart(self, text: str, *, begins: bool) -> tuple[int, list[int], list[int]]:
         """Return the last certain place of a text (or 0), the ids before it and those after it."""
-        place = self._cuts.last(text)
-        *stable, (_, tail_ids) = self._encoded([text[:place], text[place:]] if place else [text], begins=begins)
-        return place, _ids_of(stable), tail_ids
+        encode = self._encode if begins else self._encode_continued
+        if place := self._cuts.last(text):
+            return place, encode(text[:place]), self._encode_continued(text[place:])
+        return 0, [], encode(text)
 
     def _with_region(
         self, blocks: Sequence[Chunk], first: int, last: int, n_before: int, region: str
