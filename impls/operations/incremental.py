@@ -111,8 +111,7 @@ class Incremental:
         return self._state
 
     def _assign(self, state: _State) -> None:
-        """Replace the state; its tail is not followed yet."""
-        self._complete_state()
+        """Replace the state, which must be complete; the tail of the new one is not followed yet."""
         self._piece, self._next_length = None, max(LEAST, min(self._next_length, 2 * len(state[5])))
         self._state = state
 
@@ -208,9 +207,10 @@ class Incremental:
         ids = [*more, *ids, *tail_ids]
         if len(settled) >= CHUNK:
             finished, settled, settled_ids = [*finished, (settled, settled_ids)], "", []
-        chunks[n_chunks:] = finished
-        n_ids += _n_ids(finished)
-        return (chunks, len(chunks), n_ids, settled, settled_ids, last[place:], tail_ids), ids
+        if finished:
+            chunks[n_chunks:] = finished
+            n_chunks, n_ids = len(chunks), n_ids + _n_ids(finished)
+        return (chunks, n_chunks, n_ids, settled, settled_ids, last[place:], tail_ids), ids
 
     def _encoded(self, parts: Iterable[str], *, begins: bool) -> list[Chunk]:
         """Return parts that begin at certain places with their ids; `begins` says whether the first begins the text."""
