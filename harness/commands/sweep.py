@@ -65,6 +65,7 @@ class Sweep(Verb):
             [sweep_output.table(plan, result)],
             sweep_output.about(plan, result),
             findings=map(printable, sweep_output.findings(plan, result)),
+            empty=sweep_output.NO_ROW,
         )
 
     def _plan(self) -> SweepPlan:

@@ -171,15 +171,19 @@ class Verb(ABC):
         about: Mapping[str, Any] | None = None,
         *,
         findings: Iterable[str] = (),
+        empty: Mapping[str, Any] | None = None,
     ) -> None:
-        """Print rows of cells: as JSON (after `about`) or CSV, or their tables as LaTeX or text, with `findings`."""
+        """Print rows of cells: as JSON (after `about`) or CSV, or their tables as LaTeX or text, with `findings`.
+
+        `empty` is a row without values, whose names CSV begins with if there are no rows.
+        """
         from harness.evaluate.intervals import json_cells, plain_cells
         from harness.report.layout import csv_of, render
 
         self.output(
             {**(about or {}), "confidence": 0.95, "rows": list(map(json_cells, rows))},
             lambda: "\n".join([*(render(table, "text", width=terminal_width()) for table in tables), *findings]),
-            csv=lambda: csv_of(list(map(plain_cells, rows))),
+            csv=lambda: csv_of(list(map(plain_cells, rows)), plain_cells(empty or {})),
             latex=lambda: "\n".join(render(table, "latex") for table in tables),
         )
 

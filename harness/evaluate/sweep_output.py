@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from harness.evaluate.intervals import Figure
@@ -13,6 +13,9 @@ from harness.report.round_trips import named
 from harness.report.table import Table, table_of
 from harness.report.wording import percent
 from impls.core.errors import plural
+
+NO_ROW = {field.name: Figure(None) if field.type == "Figure" else None for field in fields(SweepRow)}
+"""A row without values."""
 
 
 def about(plan: SweepPlan, result: SweepResult) -> dict[str, Any]:

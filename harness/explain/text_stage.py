@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from contextlib import suppress
@@ -109,6 +110,10 @@ def _lost_symbols(a: Observation, b: Observation) -> StageDifference:
     if model is not None and model.unknown_id in wrong.ids:
         what = f"{name} has no token for a symbol of the text and gives the unknown token for it"
         return StageDifference("vocabulary", what)
+    texts = "|".join(re.escape(special.text) for special in wrong.specials)
+    if texts and len({re.sub(rf"\s*({texts})\s*", r"\1", text) for text in (declared, wrong.spelled)}) == 1:
+        evidence = [f"the tokens of {name} spell {_escaped(wrong.spelled)}, the text is {_escaped(declared)}"]
+        return StageDifference("special tokens", f"{name} drops white space beside a special token", evidence)
     change = rewriting(declared, wrong.spelled)
     done = "spells other bytes" if change is None else change.what
     if model is None or not _has_every_symbol(model, declared):

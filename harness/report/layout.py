@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -99,11 +99,11 @@ def escaped_markdown(cell: str) -> str:
     return re.sub(r"([\\`*\[\]<>|~#&]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", cell)
 
 
-def csv_of(rows: Sequence[Mapping[str, object]]) -> str:
-    """Return rows as CSV, made printable, with a header; None is an empty cell."""
+def csv_of(rows: Sequence[Mapping[str, object]], columns: Iterable[str] = ()) -> str:
+    """Return rows as CSV, made printable, with a header (`columns` if there are no rows); None is an empty cell."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(map(printable, rows[0] if rows else ()))
+    writer.writerow(map(printable, rows[0] if rows else columns))
     writer.writerows(map(printable_values, row.values()) for row in rows)
     return buffer.getvalue()
 

@@ -233,7 +233,8 @@ def _of_model(document: Any) -> dict[str, Any]:
     """Return the part of a tokenizer.json that its model is read from.
 
     It has no added tokens outside the vocabulary: they are found here, not by the model, which only needs to know which
-    entries of its vocabulary they are. Before training only the parts are used, so that any vocabulary will do.
+    entries of its vocabulary are not made of its symbols. One that may be bytes in printable characters (`İ` is 0x8E)
+    is a token of the model, whatever its text. Before training only the parts are used, so that any vocabulary will do.
     """
     bpe = document.get("model") if isinstance(document, dict) else None
     if not isinstance(bpe, dict):
@@ -246,6 +247,8 @@ def _of_model(document: Any) -> dict[str, Any]:
     read_decoder(document.get("decoder"))  # refuses what a model would warn of
     vocab = check_ids(bpe.get("vocab"), "model.vocab")
     added, _ = AddedTokens(vocab).with_(read_entries(document.get("added_tokens")))
-    listed = [(name, i) for name, i in added.ids.items() if name in vocab or name == bpe.get("unk_token")]
+    printed = {name for name in added.ids if not name.isascii() and CHARACTER_TO_BYTE.keys() >= set(name)}
+    own = (added.ids.keys() & vocab.keys()) - printed
+    listed = [(name, i) for name, i in added.ids.items() if name in own or name == bpe.get("unk_token")]
     known = [{"content": name, "id": i, "special": name in added.specials} for name, i in listed]
     return {**document, "added_tokens": known, "post_processor": None}

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import regex
 
 from impls import registry
-from impls.core.arguments import Special, SpecialSet, check_text, wrong_type
+from impls.core.arguments import SpecialSet, check_text, wrong_type
 from impls.core.errors import BPEError, InvalidModel, InvalidPattern, Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED, WHOLE_TEXT
@@ -136,39 +136,51 @@ class Encoding(DecodingEncoding):
         """Return the ids of `text`; special tokens are ordinary text."""
         return self.tokenizer.encode_ordinary(text)
 
-    def encode_to_numpy(self, text: str, **special: Unpack[Special]) -> np.ndarray:
+    def encode_to_numpy(
+        self, text: str, *, allowed_special: SpecialSet = _NONE, disallowed_special: SpecialSet = "all"
+    ) -> np.ndarray:
         """Return the ids of `encode` as a uint32 array of shape (n_tokens,); raise UnicodeEncodeError."""
-        allowed = self._checked(text, **special, repaired=False)
+        allowed = self._checked(text, allowed_special, disallowed_special, repaired=False)
         if self._has_others:
             return as_array(self._encode_allowing(text, allowed))
         return self.tokenizer.encode_array(text, allowed_special=allowed, disallowed_special=())
 
-    def encode_batch(self, text: list[str], *, num_threads: int = 8, **special: Unpack[Special]) -> list[list[int]]:
+    def encode_batch(
+        self,
+        text: list[str],
+        *,
+        num_threads: int = 8,
+        allowed_special: SpecialSet = _NONE,
+        disallowed_special: SpecialSet = "all",
+    ) -> list[list[int]]:
         """Return the ids of each text, encoded on `num_threads` threads; see `encode`."""
-        allowed, disallowed = self._special_sets(**special)
+        allowed, disallowed = self._special_sets(allowed_special, disallowed_special)
         disallowed = frozenset(disallowed)
-        sets: Special = {"allowed_special": allowed, "disallowed_special": disallowed}
         threads = arguments.threads_of(num_threads)
         texts = list(text)
         if not self._has_others and disallowed <= self._special_tokens.keys():
             try:
                 arguments.checked_allowed(allowed)
-                return self.tokenizer.encode_batch(texts, threads, **sets)
+                return self.tokenizer.encode_batch(
+                    texts, threads, allowed_special=allowed, disallowed_special=disallowed
+                )
             except (TypeError, ValueError):
                 pass  # the first text with an error raises its own
-        return [self.encode(each, **sets) for each in texts]
+        return [self.encode(each, allowed_special=allowed, disallowed_special=disallowed) for each in texts]
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Return the ids of each text, encoded on `num_threads` threads; special tokens are ordinary text."""
         threads = arguments.threads_of(num_threads)
         return self.tokenizer.encode_batch(list(text), threads, disallowed_special=())
 
-    def encode_with_unstable(self, text: str, **special: Unpack[Special]) -> tuple[list[int], list[list[int]]]:
+    def encode_with_unstable(
+        self, text: str, *, allowed_special: SpecialSet = _NONE, disallowed_special: SpecialSet = "all"
+    ) -> tuple[list[int], list[list[int]]]:
         """Return the ids that stay whatever text follows, and the sequences that the rest may become, in order.
 
         `impls.drop_in.tiktoken.unstable` defines both. Raise UnicodeEncodeError for a surrogate.
         """
-        allowed = self._checked(text, **special, repaired=False)
+        allowed = self._checked(text, allowed_special, disallowed_special, repaired=False)
         end = max((end for _, end in self._special_spans(text, allowed)), default=0)
         ids = self.tokenizer.encode_ordinary(text[end:])
         start = last_piece_start(self.tokenizer.model, text[end:], ids)
@@ -186,17 +198,15 @@ class Encoding(DecodingEncoding):
             raise UnknownToken(f"{data!r} is not a token of {self.name}")
         return i
 
-    def _special_sets(self, allowed_special: Any = _NONE, disallowed_special: Any = "all") -> tuple[Any, Any]:
+    def _special_sets(self, allowed: Any, disallowed: Any) -> tuple[Any, Any]:
         """Return both arguments with "all" replaced."""
-        allowed = self.special_tokens_set if allowed_special == "all" else allowed_special
-        return allowed, self.special_tokens_set - allowed if disallowed_special == "all" else disallowed_special
+        allowed = self.special_tokens_set if allowed == "all" else allowed
+        return allowed, self.special_tokens_set - allowed if disallowed == "all" else disallowed
 
-    def _checked(
-        self, text: str, allowed_special: Any = _NONE, disallowed_special: Any = "all", *, repaired: bool = True
-    ) -> Collection[str]:
+    def _checked(self, text: str, allowed: Any, disallowed: Any, *, repaired: bool = True) -> Collection[str]:
         """Return the allowed special tokens; raise if the text contains a disallowed one, or, unless it is to be
         `repaired`, a surrogate."""
-        allowed, disallowed = self._special_sets(allowed_special, disallowed_special)
+        allowed, disallowed = self._special_sets(allowed, disallowed)
         arguments.check_disallowed(text, disallowed)
         if not repaired:
             arguments.check_utf8(text)

@@ -93,7 +93,9 @@ def test_sizes_out_of_reach_are_said_and_left_out(bpebench: Any, texts: dict[str
     assert missed["largest"] == model.vocab_size < 2000
     assert "it ran out of pairs" in missed["why"]
     assert f"not reached: 2,000, 4,000 ids; {missed['largest']:,} are all there are" in bpebench(*given).out
-    assert "it ran out of pairs" in bpebench(*given, "--csv").err
+    ended = bpebench(*given, "--csv")
+    assert "it ran out of pairs" in ended.err
+    assert bpebench(*given[:-1], "4k", "--csv").out == ended.out.splitlines(keepends=True)[0]
     none = swept(bpebench, *given[1:5], "--vocab-sizes", "4k")
     assert (none["rows"], none["doublings"]) == ([], [])
 

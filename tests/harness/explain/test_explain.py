@@ -170,6 +170,13 @@ def test_overlapping_specials_taken_the_shortest_first(hand_made: Any) -> None:
     explained(ours, hidden(shortest, tokenizer), "b<s>ab", "special tokens", message)
 
 
+@pytest.mark.parametrize("text", [" <|end|>", "ab <|end|> ab", "ab <|end|>  ", "ab \t<|end|>ab<|end|> 12"])
+def test_white_space_dropped_beside_a_special_token_is_of_that_stage(text: str) -> None:
+    stripping = document(lambda fields: fields["added_tokens"][0].update(lstrip=True, rstrip=True))
+    ours = side_of(PRIORITY, "priority", allow_special=True)
+    explained(ours, stripping, text, "special tokens", "hf drops white space beside a special token")
+
+
 def test_bytes_without_a_token_are_lost_in_the_vocabulary() -> None:
     bare = tokenizers.Tokenizer(tokenizers.models.BPE(vocab={"w": 0, "r": 1, "l": 2, "d": 3}, merges=[]))
     bare.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)

@@ -135,6 +135,24 @@ def test_an_added_token_may_be_written_like_another_token() -> None:
     assert again.encode("a\tb").ids == ours.encode("a\tb").ids == theirs.encode("a\tb").ids
 
 
+@pytest.mark.parametrize("merged", [True, False])
+def test_a_special_token_may_be_written_as_the_printable_form_of_bytes(merged: bool) -> None:
+    """`İ` is how the byte 0x8E is written, `Ġa` a space and a letter; the library gives the text that id."""
+    file = a_file("bytes")
+    tokens = ["İ", "Ġa"] if merged else ["İ", "éé"]
+    for name in tokens:
+        file["model"]["vocab"].setdefault(name, len(file["model"]["vocab"]))
+    ours, theirs = both(file)
+    for tokenizer in (ours, theirs):
+        tokenizer.add_special_tokens(tokens)
+    again = hf.Tokenizer.from_str(ours.to_str(), implementation="priority")
+    assert again.to_str() == ours.to_str()
+    for text in ("İstanbul a İ", "Ġa a éé é", "\u038e \u200e"):
+        assert shown(again.encode(text)) == shown(ours.encode(text)) == shown(theirs.encode(text)), text
+        ids = theirs.encode(text).ids
+        assert again.decode(ids, False) == theirs.decode(ids, skip_special_tokens=False)
+
+
 def test_a_copy_shares_nothing_that_changes() -> None:
     ours, _ = both(a_file("bytes"))
     copied = pickle.loads(pickle.dumps(ours)).__deepcopy__({})

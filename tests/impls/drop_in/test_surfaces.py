@@ -64,3 +64,12 @@ def test_every_parameter_of_the_library_is_taken() -> None:
             expected = [part.partition("=")[0].strip() for part in theirs.strip("()").split(",")]
             own = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
             assert own == expected, name
+
+
+def test_every_parameter_of_tiktoken_has_its_name() -> None:
+    for name in surfaces.public_names(tiktoken.Encoding):
+        library, ours = getattr(tiktoken.Encoding, name), getattr(bpebench.tiktoken.Encoding, name)
+        if callable(library):
+            expected = inspect.signature(library).parameters
+            own = inspect.signature(ours).parameters
+            assert [(p.name, p.kind) for p in own.values()] == [(p.name, p.kind) for p in expected.values()], name
