@@ -13,7 +13,7 @@ from harness.progress import progress
 from harness.targets import DEFAULT_MODEL
 
 if TYPE_CHECKING:
-    from harness.conform.verdicts import ConformanceReport
+    from harness.conform.report import ConformanceReport
 
 
 class Conform(Verb):
@@ -77,13 +77,13 @@ class Conform(Verb):
             )  # fmt: skip
 
     def _by_vectors(self, path: Path) -> ConformanceReport:
+        from harness.conform.run import run_vectors
         from harness.conform.vectors.file import read
-        from harness.conform.vectors.run import run
 
         options.ensure_alone(self, "vectors", "target", "model", "library", "seconds")
         vectors = read(path)
         model = self.model if "model" in options.given(self) else vectors.head.model
-        return run(self.target or "", path, vectors, model, self.library, self.seconds)
+        return run_vectors(self.target or "", path, vectors, model, self.library, self.seconds)
 
     def _write_vectors(self, path: Path) -> bool:
         """Write the vectors of the model, and print which mutants no case tells apart."""

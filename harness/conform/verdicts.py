@@ -1,4 +1,4 @@
-"""The results of a conformance run: one verdict per check, each failure with its stage and smallest counterexample.
+"""The verdict of a check: a failure with its stage and smallest counterexample.
 
 Plain data with a JSON form, and the exceptions that end a check or the judging of one input; independent of targets and
 references.
@@ -6,8 +6,7 @@ references.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -30,12 +29,7 @@ to the right value but of another type, or in a list that changes later; `cache`
 encoded before; `determinism`: the same call gives different answers for no visible reason.
 """
 
-ESSENTIAL = {"ids": "ids were", "round-trip": "round trip was"}
-"""The checks without which a target is not judged, with words for them."""
-CONFORMS, PASSED = "conforms", "the checks asked for passed"
 _SHOWN_ALIKE = 8
-_VARYING = re.compile(r"\d+|: '.*|^.*(ends: |the last time: )")
-"""Parts of a process failure's reason that vary: counts, how often, and its output."""
 MAX_IDS_KEPT = 40
 """Longer answers are cut to this many ids, with their length noted."""
 
@@ -124,87 +118,6 @@ class CheckVerdict(msgspec.Struct, kw_only=True, omit_defaults=True):
     exceptions: list[str] = msgspec.field(default_factory=list)
     """A few inputs on which target and reference behave alike, though neither as required."""
     seconds: float = 0.0
-
-
-class ConformanceReport(msgspec.Struct, kw_only=True):
-    """The report of a whole run."""
-
-    target: str
-    reference: str
-    model: str
-    verdicts: list[CheckVerdict]
-    seconds: float
-    n_failures: int = 0
-    """How often the target's process failed and was replaced."""
-
-    @property
-    def failed(self) -> list[CheckVerdict]:
-        """Return the failures, in the order of the checks."""
-        return [verdict for verdict in self.verdicts if verdict.status == "failed"]
-
-    @property
-    def verdict(self) -> str:
-        """Return the overall verdict in a few words."""
-        return overall({verdict.check: verdict.status for verdict in self.verdicts})
-
-    @property
-    def conforms(self) -> bool:
-        """Return whether nothing failed, and ids and round trip were judged."""
-        return self.verdict == CONFORMS
-
-    @property
-    def has_passed(self) -> bool:
-        """Return whether it conforms, or passed the checks asked for where these leave out ids or round trip."""
-        return self.verdict in (CONFORMS, PASSED)
-
-    @property
-    def faults(self) -> list[CheckVerdict]:
-        """Return the failures without those that repeat a fault."""
-        return [verdict for verdict in self.failed if not verdict.same_as]
-
-
-def overall(statuses: Mapping[str, str]) -> str:
-    """Return the verdict on a target whose checks have these statuses."""
-    if "failed" in statuses.values():
-        return "does not conform"
-    if missing := [what for check, what in ESSENTIAL.items() if statuses.get(check) == "not asked"]:
-        return f"not judged (the {missing[0]} not judged)"
-    if {"passed", "same as reference", "incomplete"}.isdisjoint(statuses.values()):
-        return "not judged (no check could judge anything)"
-    if cut := [check for check, status in statuses.items() if status == "incomplete"]:
-        return f"incomplete ({', '.join(cut)})"
-    return CONFORMS if statuses.keys() >= ESSENTIAL.keys() else PASSED
-
-
-def mark_repeated(verdicts: Sequence[CheckVerdict]) -> None:
-    """Set `same_as` of each failure to the first check that failed for the same reason."""
-    faults: list[CheckVerdict] = []
-    for verdict in verdicts:
-        if verdict.status == "failed":
-            verdict.same_as = next((fault.check for fault in faults if _is_same_fault(fault, verdict)), "")
-            faults += [] if verdict.same_as else [verdict]
-
-
-def _is_same_fault(a: CheckVerdict, b: CheckVerdict) -> bool:
-    """Return whether two failures show one fault, judging by their inputs, answers and stages."""
-    x, y = a.counterexample, b.counterexample
-    if x is not None and y is not None:
-        if x.text is not None and x.text == y.text and (a.stage == b.stage or x.got == y.got):
-            return True
-        if x.ids is not None and y.ids is not None and a.stage == b.stage:
-            return a.stage == "cache" or _holds(x.ids, y.ids) or _holds(y.ids, x.ids)
-        if a.stage == "cache" and b.stage in ("cache", "determinism"):
-            return (x.ids is None) == (y.ids is None)
-    if a.stage != b.stage:
-        return False
-    if a.stage == "resources":
-        return all("time" in reason or " µs " in reason for reason in (a.reason, b.reason))
-    same = _VARYING.sub("", a.reason) == _VARYING.sub("", b.reason)  # how it ends, not how often
-    return a.stage == "determinism" or (same if a.stage == "process" else a.reason == b.reason)
-
-
-def _holds(ids: Sequence[int], part: Sequence[int]) -> bool:
-    return f" {' '.join(map(str, part))} " in f" {' '.join(map(str, ids))} "
 
 
 def written(answer: object) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 from harness.conform.adapter import ObjectAdapter
-from harness.conform.verdicts import ConformanceReport
+from harness.conform.report import ConformanceReport
 from harness.outcome import Outcome
 from harness.process.limits import Limits
 from harness.process.protocol import ErrorResult, MalformedAnswer, read_answer, request_line
@@ -64,3 +64,17 @@ def the_failure(report: ConformanceReport) -> Any:
     """Return the first failure of a report that has one."""
     assert report.failed, [(verdict.check, verdict.status, verdict.reason) for verdict in report.verdicts]
     return report.failed[0]
+
+
+def answering(answer: Callable[[str, dict[str, Any]], Any]) -> type[InProcess]:
+    """Return a target of which some requests are answered by a function; where it gives None, by the object."""
+
+    class Target(InProcess):
+        peak_memory_bytes = 1 << 20
+
+        def ask(self, operation: str, **arguments: Any) -> Any:
+            self.peak_memory_bytes += len(arguments.get("text", "")) * 2_000
+            answered = answer(operation, arguments)
+            return super().ask(operation, **arguments) if answered is None else answered
+
+    return Target

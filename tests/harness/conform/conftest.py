@@ -15,8 +15,8 @@ import impls
 from harness.conform import case, questions
 from harness.conform.checks import encoding, state
 from harness.conform.reference import Reference
+from harness.conform.report import ConformanceReport
 from harness.conform.run import choose, run_checks
-from harness.conform.verdicts import ConformanceReport
 from harness.data import load_corpus
 
 _HERE = Path(__file__).parent

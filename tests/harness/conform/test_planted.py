@@ -22,8 +22,8 @@ from harness.conform.checks import encoding, state
 from harness.conform.client import TargetClient
 from harness.conform.locate import locate
 from harness.conform.reference import Reference
-from harness.conform.report import render
-from harness.conform.verdicts import ConformanceReport, Fault
+from harness.conform.report import ConformanceReport, render
+from harness.conform.verdicts import Fault
 from harness.generators.texts import prose
 
 Conform = Callable[..., ConformanceReport]
