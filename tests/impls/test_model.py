@@ -11,7 +11,9 @@ from random_models import BYTES
 
 import impls
 from impls import InvalidModel, Model, TrainingSpec
-from impls.core.model.derivations import recovered_merges
+from impls.core.model.derivations import concatenation_differs, recovered_merges
+from impls.core.model.whole_tokens import can_meet
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,7 @@ from impls.core.model.derivations import recovered_merges
         ({"tokens": (), "alphabet": "chars"}, r"a model without tokens"),
         ({"merges": ((97, 98),)}, r"merge 0: b'a' and b'b' do not make a token"),
         ({"tokens": (*BYTES, b"ab"), "merges": ((97, 98), (97, 300))}, r"merge 1: no token has id 300"),
+        ({"tokens": (*BYTES, None, b"ab"), "merges": [[97, 256]]}, r"merge 0: no token has id 256"),
         ({"tokens": (*BYTES, b"ab"), "merges": ((97, 98),), "merge_counts": (1, 2)}, r"1 merges but 2 merge counts"),
         (
             {"tokens": (*BYTES, b"ab"), "merges": ((97, 98),), "merge_rule": "concatenation"},
@@ -131,6 +134,11 @@ def test_what_is_irregular_is_kept_and_listed(hand_made, merges: str, fields: di
     assert all(reported.startswith(line) for reported, line in zip(model.irregularities, lines, strict=True))
 
 
+def test_words_of_bytes_with_an_end_need_their_merges() -> None:
+    ends = tuple(byte + b"</w>" for byte in BYTES)
+    assert concatenation_differs(Model(tokens=(*BYTES, *ends), end_of_word="</w>")) == "words end in '</w>'"
+
+
 @pytest.mark.corpus
 @pytest.mark.parametrize(("name", "n_merges"), [("r50k_base", 50_000), ("cl100k_base", 100_000)])
 def test_published_vocabularies_are_regular(name: str, n_merges: int) -> None:
@@ -150,6 +158,10 @@ def test_published_vocabularies_are_regular(name: str, n_merges: int) -> None:
         ({"alphabet": "chars", "unknown": "?", "unknown_id": 300}, "characters outside the alphabet"),
         ({"alphabet": "chars", "end_of_word": "</w>"}, "end_of_word"),
         ({"normalization": "nfc"}, "normalization nfc"),
+        ({"alphabet": "chars", "sentencepiece": SentencePieceRules(remove_extra_spaces=True)}, "runs of spaces become"),
+        ({"alphabet": "chars", "sentencepiece": SentencePieceRules(dummy_prefix="first")}, "a space at the start of a"),
+        ({"alphabet": "chars", "sentencepiece": SentencePieceRules(escape_spaces=False)}, "a space is put before the"),
+        ({"alphabet": "chars", "sentencepiece": SentencePieceRules(dummy_prefix="never")}, "U+2581 becomes a space"),
         ({"added_tokens": {"<a>": 300}, "whole_token_flags": {"<a>": ("lstrip",)}}, "white space around some added"),
     ],
 )
@@ -163,3 +175,11 @@ def test_a_lossy_model_says_why(fields: dict[str, Any], why: str | None) -> None
 def test_a_model_that_was_not_made_has_no_tokens_and_does_not_look_for_them_without_end(field: str) -> None:
     with pytest.raises(AttributeError, match=f"the model has no {field}"):
         getattr(object.__new__(Model), field)
+
+
+def test_tokens_meet_that_overlap_or_hold_each_other_and_long_ones_may() -> None:
+    assert can_meet(["<a>"], ["a>b"])
+    assert can_meet(["a>b"], ["<a>"])
+    assert can_meet(["a<b>c"], ["<b>"])
+    assert can_meet(["a" * 201], ["b"])
+    assert not can_meet(["<a>"], ["  ", "<b>", "a" * 200])

@@ -156,6 +156,7 @@ def shapes() -> dict[str, Document]:
         "Digits": a_file("bytes", pre_tokenizer=before({"type": "Digits", "individual_digits": True})),
         "a space before": a_file("bytes", pre_tokenizer=byte_level(prefix=True)),
         "marks, split at spaces": a_file("chars", FALL_BACK, normalizer=LLAMA[1], pre_tokenizer=at_spaces),
+        "a mark before": a_file("chars", FALL_BACK, normalizer=LLAMA[0]),
         "unknown": a_file("chars", {"fuse_unk": True}, normalizer=chain(*LLAMA)),
         "no unknown": a_file("chars", {"fuse_unk": False, "unk_token": None}, normalizer=chain(*LLAMA)),
         "marks, without bytes": few,

@@ -193,10 +193,12 @@ def test_ids_that_begin_with_marks_decode_by_the_file(name: str, tmp_path: Path)
 
 TABLE = {"type": "Precompiled", "precompiled_charsmap": charsmap()}
 NFC = {"type": "NFC"}
+DROPPED = [replace(*step, "Regex") for step in ((r"\A +", ""), (r"[ ▁]+\z", ""), (" {2,}", " "))]
 REFUSED: list[tuple[list[Document], Document, str]] = [
     ([NFC, TABLE], {}, r"normalizers\[1\]\.type: 'Precompiled' is supported only as the first step"),
     ([*LLAMA, NFC], {}, r"normalizers\[2\]\.type: 'NFC' after the steps that mark or remove white space"),
     ([{"type": "BertNormalizer"}], {}, r"normalizers\[0\]\.type: 'BertNormalizer' is not supported; supported are NFC"),
+    ([*DROPPED, LLAMA[0]], {}, "'Prepend' of '\\\\u2581' is not supported without a Replace"),
     ([{"type": "Prepend", "prepend": 1}], {}, r"normalizers\[0\]\.type: 'Prepend' is not supported"),
     ([TABLE | {"precompiled_charsmap": "?"}], {}, "base64 is expected"),
     ([], {"pre_tokenizer": METASPACE | {"replacement": "_"}}, "pre_tokenizer.replacement"),
@@ -223,6 +225,10 @@ def test_the_reason_named_is_the_real_one(steps: list[Document], fields: Documen
         read(small_file([], {"unk_token": "b"}))
     with pytest.raises(InvalidFile, match=r"model\.unk_token: 'zz' is not in the vocabulary"):
         read(small_file([], {"unk_token": "zz"}))
+    with pytest.raises(InvalidFile, match=r"model\.vocab: a byte token has the id 1048576; ids go up to 1048575"):
+        read(small_file([], {"vocab": BASE | {"<0x00>": 1 << 20}, "byte_fallback": True}))
+    with pytest.raises(InvalidFile, match=r"the token '\\ud800' of the vocabulary holds a lone surrogate"):
+        read(small_file([], {"vocab": BASE | {"\ud800": 5}}))
 
 
 # --- words of bytes with an end (CLIP) -----------------------------------------------------------------------------

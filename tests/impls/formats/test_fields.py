@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from wrong_files import problem
 
-from impls import Model
+from impls import Model, Unsupported
 from impls.core.model import HuggingFaceRules
 from impls.core.text.patterns import NAMED
 from impls.formats import load, save
@@ -100,6 +100,11 @@ def test_a_file_of_version_6_is_read(own: Path) -> None:
     document |= document.pop("hugging_face") | {"version": 6}
     own.write_text(json.dumps(document | {"digest": own_format._digest(document)}))
     assert Model.load(own) == model
+
+
+def test_a_pattern_that_no_file_can_hold_is_refused(own: Path) -> None:
+    with pytest.raises(Unsupported, match="the pattern holds a lone surrogate"):
+        Model.load(own).with_(pattern=("\ud800|(?s:.)",)).save(own)
 
 
 EDITED = "digest does not match: the file was edited or damaged; save the model again"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sentencepiece_models import pieces_model
 
 import impls
 from impls import Model, TrainingSpec, Unsupported
@@ -42,6 +43,9 @@ def test_irregular_merges_lose_their_meaning_in_a_rank_file(hand_made: Any, tmp_
     assert impls.load("naive", converted).encode("aaa") == [257]
     unmade = hand_made("a+b", extra="xyz", alphabet="bytes")
     assert any("merges: some texts get other ids, as 1 token " in line for line in losses(unmade, "tiktoken"))
+    equal = pieces_model("a b ab ba", ranks=(0, 0, 0, 0, 1, 1), byte_tokens=())
+    why = "b'ab' (id 4) has the rank of another token, and the leftmost of them merges first"
+    assert any(why in line for line in losses(equal, "tokenizer.json"))
 
 
 def test_ranks_without_derivations_get_all_their_splits_in_tokenizer_json(hand_made: Any, tmp_path: Path) -> None:
@@ -84,6 +88,8 @@ def swapped() -> Model:
             "tokenizer.json",
             "whole words that end in '</w>' are not looked up there",
         ),
+        (pieces_model("a b ab", unused_ids=(4,)), "tokenizer.json", "merge and are undone at the end"),
+        (trained(pattern="turkish").with_(normalization="prefix-space"), "tokenizer.json", "other than GPT-2's"),
         # é is how the byte 0xE9 is written.
         (trained(special_tokens=("é",)), "tokenizer.json", r"'é' .* is written like the token with id 233"),
     ],

@@ -151,6 +151,8 @@ _NO_COUNTS = r"^\S+: not a counts file \(columns piece and count, .*\), or damag
         (lambda path: parquet.write_table(pyarrow.table({"piece": [b"a"]}), path), _NO_COUNTS),
         (lambda path: _with(path, "count", [1.5, 2.0], pyarrow.float64()), _NO_COUNTS),
         (lambda path: _about(path, b'{"format": 1, "pattern": [], "sources": [5]}'), _NO_COUNTS),
+        (lambda path: _about(path, b'{"format": 2}'), "has format 2; this version reads 1"),
+        (lambda path: _about(path, b'{"format": 1, "pattern": ["("], "sources": []}'), r"'\('"),
         (lambda path: _with(path, "piece", [b"a", b"a"]), "not sorted, or not distinct"),
         (lambda path: _with(path, "piece", [b"", b"a"]), "empty"),
         (lambda path: _with(path, "piece", ["ş".encode()[:1], "ş".encode()[1:]]), "within a character"),
