@@ -39,6 +39,12 @@ def test_bytelevel_leaves_out_what_naive_leaves_out(kind: str, trained: Model) -
             assert other.decode(expected) == text
 
 
+def test_special_tokens_are_never_left_out(trained: Model) -> None:
+    for tokenizer in (Compiled(trained), Naive(trained)):
+        ids = tokenizer.encode_with_dropout("<s>the<s>", probability=1, seed=9, allowed_special="all")
+        assert ids == [trained.special_tokens["<s>"], *b"the", trained.special_tokens["<s>"]]
+
+
 def test_no_probability_is_plain_and_certainty_is_bytes(trained: Model) -> None:
     for tokenizer in (Compiled(trained), Naive(trained)):
         assert tokenizer.encode_with_dropout(TEXT, probability=0, seed=9) == tokenizer.encode(TEXT)

@@ -13,7 +13,6 @@ import impls
 from impls import InvalidModel, Model, TrainingSpec
 from impls.core.model.derivations import concatenation_differs, recovered_merges
 from impls.core.model.whole_tokens import can_meet
-from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 
 @pytest.mark.parametrize(
@@ -158,10 +157,6 @@ def test_published_vocabularies_are_regular(name: str, n_merges: int) -> None:
         ({"alphabet": "chars", "unknown": "?", "unknown_id": 300}, "characters outside the alphabet"),
         ({"alphabet": "chars", "end_of_word": "</w>"}, "end_of_word"),
         ({"normalization": "nfc"}, "normalization nfc"),
-        ({"alphabet": "chars", "sentencepiece": SentencePieceRules(remove_extra_spaces=True)}, "runs of spaces become"),
-        ({"alphabet": "chars", "sentencepiece": SentencePieceRules(dummy_prefix="first")}, "a space at the start of a"),
-        ({"alphabet": "chars", "sentencepiece": SentencePieceRules(escape_spaces=False)}, "a space is put before the"),
-        ({"alphabet": "chars", "sentencepiece": SentencePieceRules(dummy_prefix="never")}, "U+2581 becomes a space"),
         ({"added_tokens": {"<a>": 300}, "whole_token_flags": {"<a>": ("lstrip",)}}, "white space around some added"),
     ],
 )

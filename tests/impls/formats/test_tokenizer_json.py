@@ -77,6 +77,7 @@ UNREADABLE: list[tuple[tuple[Any, ...], Any, str]] = [
     (STEPS, [split("a", "Merged"), BYTE_LEVEL], "behavior: 'Merged' is not one of: Removed"),
     (STEPS, [split("("), BYTE_LEVEL], "pre_tokenizer.pretokenizers[0].pattern: "),
     (STEPS, [split(r"\p{N}{1,3}+"), BYTE_LEVEL], "means something else in Oniguruma than here"),
+    (STEPS, [split("b(?i)a"), BYTE_LEVEL], "global flags not at the start"),
     (STEPS, [{"type": "Digits"}] * 17, "pre_tokenizer.pretokenizers: a list of up to 16 steps is expected"),
     (STEPS, [{"type": "Split", "pattern": "a"}, BYTE_LEVEL], "one Regex or String is expected"),
     (("added_tokens", 0, "id"), "1", "Expected `int`, got `str` - at `$.added_tokens[0].id`"),

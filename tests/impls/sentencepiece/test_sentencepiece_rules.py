@@ -137,6 +137,8 @@ def test_what_comes_back_is_not_promised_where_it_depends_on_marks_in_tokens() -
     model = model_of("a", "▁", escape_spaces=True, dummy_prefix="missing")
     metaspace = model.with_(decoder=usual_decoders(model.sentencepiece)[-1])
     assert [round_trip_text(metaspace, text) for text in ("a▁a", "a")] == [None, "a"]
+    never = model_of("a", "▁", escape_spaces=True, dummy_prefix="never")
+    assert round_trip_text(never, " a▁") == " a "
 
 
 def test_a_text_is_cut_only_where_no_token_reaches_across() -> None:
