@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from typing import Any, ClassVar, Literal
 
@@ -72,27 +71,20 @@ def library(name: str) -> Any:
     If a dependency of the library is not installed, `Missing` names that. Deprecation warnings are ignored.
     """
     module = PEERS[name]["module"]
+    folder = module.rpartition(".")[0]
+    empty = "without_package" in PEERS[name] and folder not in sys.modules and find_spec(folder)
+    if empty:
+        sys.modules[folder] = module_from_spec(empty)  # the package as it is before it is run
     try:
         with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-            return _without_package(module) if "without_package" in PEERS[name] else import_module(module)
+            return import_module(module)
     except ModuleNotFoundError as error:
         absent = error.name or module
         own = absent.partition(".")[0] == module.partition(".")[0]
         raise Missing(name, PEERS[name]["package"] if own else absent) from None
-
-
-def _without_package(module: str) -> Any:
-    """Return a compiled module, loaded without its package."""
-    if module in sys.modules:
-        return sys.modules[module]
-    folder, _, name = module.rpartition(".")
-    package = find_spec(folder)
-    spec = package and PathFinder.find_spec(name, package.submodule_search_locations)
-    if spec is None or spec.loader is None:
-        raise ModuleNotFoundError(name=module)
-    loaded = sys.modules[module] = module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+    finally:
+        if empty:
+            del sys.modules[folder]
 
 
 @contextmanager

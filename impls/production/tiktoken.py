@@ -26,7 +26,7 @@ from impls.core.training import corpus_pieces
 from impls.interface import TrainingSpec
 from impls.production.adapter import Adapter, Calls, on_several
 from impls.production.libraries import check_stages, ranks_for
-from impls.production.training import base_and_budget, merges_of, model_of_merges
+from impls.production.training import base_and_budget, model_of_ranks
 
 _SPANS_THE_CUT = re.compile(rb"[\r\n][\t\v\f\x1c-\x20\x80-\xff]+\Z")
 """A token that ends in a line end and possible white space, whole or cut inside a character."""
@@ -60,8 +60,8 @@ class Tiktoken(Adapter):
         base, n_merges = base_and_budget(
             cls.name, spec, ties="first", base_order="raw", min_count=1, max_token_bytes=None
         )
-        learned = _learned(list(corpus_pieces(texts, spec)), len(base) + n_merges)[len(base) :]
-        return model_of_merges(cls.name, spec, base, merges_of(spec, base, learned))
+        ranks = _learned(list(corpus_pieces(texts, spec)), len(base) + n_merges)
+        return model_of_ranks(cls.name, spec, base, ranks)
 
 
 def _pattern(model: Model) -> tuple[str, ...]:
@@ -91,8 +91,8 @@ def _encoding(model: Model) -> tiktoken.Encoding:
     )
 
 
-def _learned(pieces: list[str], vocab_size: int) -> list[bytes]:
-    """Return the tokens in order of id, base first.
+def _learned(pieces: list[str], vocab_size: int) -> dict[bytes, int]:
+    """Return the ranks of the tokens, base included.
 
     The trainer takes one text and splits it itself. So the pieces are joined by a character that is in none of them,
     and the pattern matches everything else.
@@ -100,12 +100,10 @@ def _learned(pieces: list[str], vocab_size: int) -> list[bytes]:
     used = set("".join(pieces))
     between = next(character for code in range(0xE000, 0x110000) if (character := chr(code)) not in used)
     try:
-        ranks = bpe_train(between.join(pieces), vocab_size, f"[^{between}]+", visualise=None)
+        return bpe_train(between.join(pieces), vocab_size, f"[^{between}]+", visualise=None)
     except ValueError as error:
         # It fails with max() of an empty sequence when pairs run out; the learned tokens are in its frame.
         if error.__traceback__ is None or (frame := error.__traceback__.tb_next) is None:
             raise
-        ranks = frame.tb_frame.f_locals["ranks"]
-        if len(ranks) < 256:
-            raise
-    return sorted(ranks, key=ranks.__getitem__)
+        ranks: dict[bytes, int] = frame.tb_frame.f_locals["ranks"]
+        return ranks

@@ -42,8 +42,7 @@ from typing import Never
 from impls.drop_in.hf.added_tokens import AddedToken
 from impls.drop_in.hf.encoding import Encoding
 from impls.drop_in.hf.not_provided import NotProvided, refuse
-from impls.drop_in.hf.stream import DecodeStream
-from impls.drop_in.hf.tokenizer import Tokenizer
+from impls.drop_in.hf.tokenizer import DecodeStream, Tokenizer
 from impls.drop_in.hf.truncation import TruncationError
 
 __all__ = ["AddedToken", "DecodeStream", "Encoding", "NotProvided", "Tokenizer", "TruncationError"]

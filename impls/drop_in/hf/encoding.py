@@ -189,15 +189,15 @@ class Encoding:
         """Append tokens of `padding` up to `length`."""
         for other in self.overflowing:
             other.fill(length, padding)
-        if (n := length - len(self)) <= 0:
-            return
+        n = max(length - len(self), 0)
         added = Encoding.of([padding.pad_id] * n, padding.pad_type_id, [padding.pad_token] * n, special=1, attention=0)
-        left = padding.direction == "Left"
-        if left:
+        if padding.direction == "Left":
             self.sequence_ranges = {of: range(r.start + n, r.stop + n) for of, r in self.sequence_ranges.items()}
+            parts = added, self
+        else:
+            parts = self, added
         for row in _ROWS:
-            parts = [getattr(self, row), getattr(added, row)]
-            setattr(self, row, parts[left] + parts[not left])
+            setattr(self, row, getattr(parts[0], row) + getattr(parts[1], row))
 
 
 class Fixed(msgspec.Struct, frozen=True, rename={"length": "Fixed"}):
@@ -223,17 +223,15 @@ class Padding(msgspec.Struct, frozen=True, kw_only=True):
 
         Raise TypeError, OverflowError or ValueError.
         """
-        given = {"direction": "right", "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"} | options
-        padding = Padding(
+        ignore(options.keys() - {"direction", "pad_id", "pad_type_id", "pad_token"})
+        return Padding(
             strategy="BatchLongest" if length is None else Fixed(unsigned("length", length)),
             pad_to_multiple_of=None if multiple is None else unsigned("pad_to_multiple_of", multiple),
-            direction=written(one_of("direction", given.pop("direction"), DIRECTIONS)),
-            pad_id=unsigned("pad_id", given.pop("pad_id"), 32),
-            pad_type_id=unsigned("pad_type_id", given.pop("pad_type_id"), 32),
-            pad_token=text("pad_token", given.pop("pad_token")),
+            direction=written(one_of("direction", options.get("direction", "right"), DIRECTIONS)),
+            pad_id=unsigned("pad_id", options.get("pad_id", 0), 32),
+            pad_type_id=unsigned("pad_type_id", options.get("pad_type_id", 0), 32),
+            pad_token=text("pad_token", options.get("pad_token", "[PAD]")),
         )
-        ignore(given)
-        return padding
 
     @property
     def length(self) -> int | None:

@@ -1,4 +1,4 @@
-"""`Tokenizer`: the public class of Hugging Face's `tokenizers` over any implementation of the suite."""
+"""`Tokenizer` and `DecodeStream`: the public classes of Hugging Face's `tokenizers` over any implementation."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from impls.formats import load
 from impls.formats.files import read_bytes, write_atomically
 from impls.formats.tokenizer_json.writer import write_compact
 from impls.interface import Tokenizer as Implementation
+from impls.operations.streaming import StreamDecoder
 
 _UNNAMED = Path("tokenizer.json")
 
@@ -232,3 +233,53 @@ class Tokenizer(Configured):
 def _restored(implementation: Implementation, content: str, encode_special_tokens: bool) -> Tokenizer:
     pipeline = Pipeline.of(implementation, content.encode())
     return Tokenizer._of(replace(pipeline, encode_special_tokens=encode_special_tokens))
+
+
+class DecodeStream:
+    """The text of ids that arrive one after another, each character as soon as it is certain.
+
+    `ids` precede the stream, and their text is not returned. The library's class decodes all recent ids again at each
+    step, and returns nothing while the result ends in U+FFFD, so that replaced bytes come late, and text of a prompt
+    may be repeated. Here the joined parts are a prefix of the text of all ids.
+    """
+
+    __slots__ = ("_decoder", "_ids", "_pipeline", "_shown", "_skips")
+
+    def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool | None = False) -> None:
+        """Begin a stream; raise TypeError or OverflowError for wrong arguments."""
+        self._ids = [] if ids is None else id_list("ids", ids)
+        self._skips = bool(skip_special_tokens) and flag("skip_special_tokens", skip_special_tokens)
+        self._pipeline: Pipeline | None = None
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> DecodeStream:
+        return DecodeStream(self._ids, self._skips)
+
+    __copy__ = __deepcopy__
+
+    def step(self, tokenizer: Tokenizer, id: int | Sequence[int]) -> str | None:
+        """Return the text that becomes certain with one id or several, or None; ids without a token are ignored."""
+        try:
+            ids = id_list("id", [id] if isinstance(id, int) else id)
+        except OverflowError as error:
+            raise TypeError(str(error)) from None
+        if not isinstance(tokenizer, Tokenizer):
+            raise wrong_type("tokenizer", "a bpebench.hf.Tokenizer", tokenizer)
+        pipeline = tokenizer.pipeline
+        if pipeline is not self._pipeline:
+            self._pipeline, self._shown = pipeline, ""
+            rules, steps = pipeline.stream_rules, pipeline.stream_rules.decoder
+            streams = steps is None or steps.by_token or steps.joins_bytes
+            self._decoder = StreamDecoder(rules, skip_special=self._skips) if streams else None
+            self._push(pipeline, self._ids)
+        self._ids += ids
+        return self._push(pipeline, ids) or None
+
+    def _push(self, pipeline: Pipeline, ids: Sequence[int]) -> str:
+        if self._decoder is not None:
+            return self._decoder.push(i for i in ids if pipeline.name_of(i) is not None)
+        text = pipeline.decode(self._ids, self._skips).rstrip("\ufffd")
+        shown = self._shown
+        if not text.startswith(shown):
+            return ""
+        self._shown = text
+        return text.removeprefix(shown)
