@@ -34,6 +34,7 @@ _MADE_BY = {"decode_stream": "decoder", "incremental": "incremental"}
 _METHODS = SHAPES.keys() - {"describe", "encode_each", *_OF_EVERY_OBJECT, *_MADE_BY}
 """Operations that call the method of the same name."""
 N_THREADS = 8
+_UNKNOWN = 1 << 31
 
 
 class ObjectAdapter:
@@ -122,13 +123,17 @@ class ObjectAdapter:
         return numbers
 
     def held(self, text: str, n_calls: int, seconds_left: float) -> dict[str, tuple[int, float, int]]:
-        """Return for encode, decode and count what equal calls leave behind; see `digests.held`."""
-        given = {"encode": text, "decode": _plain(self.target.encode(text)), "count": text}
-        return {
-            name: held(self.methods[name], argument, n_calls, seconds_left)
-            for name, argument in given.items()
-            if name in self.methods
-        }
+        """Return for each call what equal calls leave behind; see `digests.held`."""
+        given = {"encode": text, "decode": _plain(self.target.encode(text)), "count": text, "encode_array": text}
+        given["encode_batch"] = [text]
+        calls = {name: (self.methods[name], argument) for name, argument in given.items() if name in self.methods}
+        try:
+            self.target.decode([_UNKNOWN])
+        except Exception:
+            calls["decode of an unknown id"] = self.target.decode, [_UNKNOWN]
+        except BaseException:
+            pass  # a panic, after which it need not go on
+        return {what: held(*call, n_calls, seconds_left) for what, call in calls.items()}
 
     def decode_stream(self, lists: list[list[int]]) -> Any:
         """Return the results of a new decoder's `push` for each list of ids, and of its `finish` after them."""

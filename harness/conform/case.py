@@ -15,7 +15,7 @@ from math import inf
 from typing import Any, TypeVar
 
 from harness.common_prefix import common_prefix_length
-from harness.conform.client import TargetClient
+from harness.conform.client import Asked, TargetClient
 from harness.conform.locate import ids_afresh, locate
 from harness.conform.reference import Answer, Reference
 from harness.conform.verdicts import Fault, GaveUp, Incomplete, NothingToCompare, Stage
@@ -233,17 +233,16 @@ class Case:
 
     # --- what depends on earlier texts -----------------------------------------------------------------------
 
-    def _of_history(self, text: str, wrong: Answer, before: list[str], is_wrong: Judge) -> Fault:
+    def _of_history(self, text: str, wrong: Answer, before: list[Asked], is_wrong: Judge) -> Fault:
         """Explain why `text` got the answer `wrong` after the texts `before` but the right one in a fresh process."""
         deadline = time.monotonic() + HISTORY_SECONDS
         if wrong == self.reference.ids(text) and isinstance(wrong, list) and is_wrong != self.has_wrong_ids:
             reason = "the ids are right, but were decoded differently after other lists of ids"
             return Fault("cache", reason, text=text, ids=wrong, expected=expression(text))
 
-        def spoil(earlier: list[str]) -> bool:
+        def spoil(earlier: list[Asked]) -> bool:
             """Return whether `text` is answered wrongly in a fresh process that has encoded `earlier`."""
-            self.client.fresh()
-            self.client.digests(earlier)
+            self.client.repeat(earlier)
             return is_wrong(text, self.client.ids(text))
 
         met = [before[:k] for k, earlier in enumerate(before) if k and earlier == text][:4]
@@ -256,15 +255,22 @@ class Case:
             if is_wrong(piece, answer):
                 text, wrong = piece, answer
                 break
-        pieces = dict.fromkeys(piece for earlier in spoiled for piece in self.reference.pieces(earlier))
+        alone = (earlier for earlier in spoiled if isinstance(earlier, str))
+        pieces = dict.fromkeys(piece for earlier in alone for piece in self.reference.pieces(earlier))
         with_its_ids = [piece for piece in islice(pieces, 300_000) if self.reference.ids(piece) == wrong]
         for earlier in sorted(with_its_ids, key=len)[:5]:
             if spoil([earlier]):
                 return self._of_pair(earlier, text, wrong, is_wrong)
         most = least(len(spoiled), lambda n: time.monotonic() < deadline and spoil(spoiled[:n]))
-        if spoil(spoiled[most - 1 : most]):
-            return self._of_pair(spoiled[most - 1], text, wrong, is_wrong)
-        return self._fault("determinism", f"right in a fresh process, wrong after {most:,} other texts", text, wrong)
+        latest = spoiled[most - 1]
+        if not spoil([latest]):
+            reason = f"right in a fresh process, wrong after {most:,} other texts"
+            return self._fault("determinism", reason, text, wrong)
+        if isinstance(latest, str):
+            return self._of_pair(latest, text, wrong, is_wrong)
+        few = smallest_sequence(latest, lambda texts: spoil([texts]), Budget(max_seconds=SHRINK_SECONDS))
+        reason = f"right in a fresh process, wrong after a batch of {plural(len(few), 'text')}"
+        return self._fault("cache", reason, text, wrong, after=few)
 
     def _of_pair(self, earlier: str, text: str, wrong: Answer, is_wrong: Judge) -> Fault:
         joined = earlier + text

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from itertools import islice
+from itertools import groupby, islice
 from math import inf
 from typing import Any
 
@@ -27,6 +27,9 @@ from harness.targets.spec import NotLoadable
 OpenSession = Callable[[Mapping[str, str]], Session]
 """Opens a session with the target, with these variables in its environment."""
 
+Asked = str | tuple[str, ...]
+"""A text, or the texts of a batch."""
+
 MAX_FAILURES = 10
 """Failures of the target's process after which a check stops; the whole run stops after three times as many."""
 MAX_TIMEOUTS = 3
@@ -35,7 +38,7 @@ _REQUEST_CHARACTERS, _REQUEST_TEXTS = 200_000, 20_000
 SHORT = 250
 """Texts of up to so many characters are asked together, longer ones with those of up to twice their length."""
 _GRACE_SECONDS = 5.0
-"""A request that was begun in time may be answered so much later."""
+"""A request that was begun in time may be answered so much later, or by the time of its check where that is less."""
 _FIRST_CHARACTERS, _FEWEST_CHARACTERS = 2_000, 1_000  # until its speed is known; enough to measure it
 
 
@@ -52,8 +55,8 @@ class TargetClient(AbstractContextManager["TargetClient"]):
         self._n_in_all: Counter[str] = Counter()
         self.given_up = ""
         """Why the whole run must stop; empty while it need not."""
-        self.history: list[str] = []
-        """Texts encoded by the current process, in order."""
+        self.history: list[Asked] = []
+        """What the current process has encoded, in order."""
         self.characters_per_second = 0.0
         """The target's fastest encoding observed so far; 0 before the first."""
         self.deadline, self.share = inf, inf
@@ -108,9 +111,12 @@ class TargetClient(AbstractContextManager["TargetClient"]):
         self.deadline = min(self.deadline, began + self.share)
         if began >= self.deadline:
             raise Incomplete
-        limit = min(self.session.limits.call_seconds, self.deadline - began + _GRACE_SECONDS)
+        grace = min(_GRACE_SECONDS, self.share)
+        limit = min(self.session.limits.call_seconds, self.deadline - began + grace)
         answer = self.session.ask(operation, seconds=limit, shape=SHAPES.get(operation, Any), **arguments)
         self._seconds_taken += time.monotonic() - began
+        if operation == "encode_batch":
+            self.history.append(tuple(arguments["texts"]))
         if not isinstance(answer, Failed):
             return answer.value
         if answer.outcome is Outcome.TIMEOUT and limit < self.session.limits.call_seconds:
@@ -199,13 +205,23 @@ class TargetClient(AbstractContextManager["TargetClient"]):
                     answers[call] += numbers
         return answers
 
+    def repeat(self, asked: Iterable[Asked]) -> None:
+        """Encode texts and batches again, in this order, in a fresh process."""
+        self.fresh()
+        for is_batch, some in groupby(asked, lambda each: isinstance(each, tuple)):
+            if is_batch:
+                for texts in some:
+                    self.ask("encode_batch", texts=list(texts))
+            else:
+                self.digests(some)  # type: ignore[arg-type]
+
     def digests_of(self, group: list[str], calls: Sequence[str]) -> Iterator[tuple[list[str], Digests]]:
         """Yield some of the texts at a time with their digests; these are computed here where the target does not."""
         while group:
             began = time.perf_counter()
             if part := self._some("digests", texts=group, calls=calls):
                 texts = group[: len(part["encode"])]
-                self.history += texts
+                self.history += [*texts, tuple(texts)] if "encode_batch" in calls else texts
             else:
                 texts, part = group, self._digests_here(group, calls)
             if (n_characters := sum(map(len, texts))) >= _FEWEST_CHARACTERS:

@@ -32,7 +32,7 @@ SECONDS = 1800.0
 _SHARES = 4
 """A check may take so many times an equal share of what is left, since most take less."""
 _RESERVED_SECONDS = 5.0
-"""So much of it remains for each later check, an equal share where that is less."""
+"""So much of it remains for each later check, an equal share where that is less; half of one if others took longer."""
 
 
 def run(
@@ -78,7 +78,8 @@ def run_checks(
             if not client.given_up:
                 left, n_left = max(0.0, began + seconds - time.perf_counter()), len(checks) - n_before
                 most = min(left * _SHARES / n_left, left - _RESERVED_SECONDS * (n_left - 1))
-                _run(check, case, max(left / n_left, most), verdict)
+                least = min(_RESERVED_SECONDS, seconds / 2 / len(checks))
+                _run(check, case, max(least, left / n_left, most), verdict)
             verdict.reason = readable(verdict.reason)
             verdicts.append(verdict)
             done(verdict)
@@ -125,7 +126,8 @@ def _judged(check: Check, case: Case) -> tuple[Status, str]:
         return "not asked", str(why)
     except Incomplete as why:
         status = "incomplete"
-        case.remarks.insert(0, str(why) or f"stopped by the clock after {case.n_inputs:,} inputs")
+        when = f"after {case.n_inputs:,} inputs" if case.n_inputs else "before its first answer"
+        case.remarks.insert(0, str(why) or f"stopped by the clock {when}")
     if case.n_known:
         case.remarks.append(f"{plural(case.n_known, 'text is', 'texts are')} wrong that hold a text found before")
     if status == "passed" and not case.n_inputs:

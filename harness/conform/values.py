@@ -75,6 +75,7 @@ def _of_arrays(methods: Methods, texts: Sequence[str]) -> Iterator[str]:
 def _encoders(methods: Methods) -> Iterator[tuple[str, Callable[[str], Any]]]:
     yield "a list of ids", methods["encode"]
     if "encode_batch" in methods:
+        yield "a batch", lambda text: methods["encode_batch"]([text])
         yield "a list of ids of a batch", lambda text: methods["encode_batch"]([text])[0]
     if "encode_array" in methods:
         yield "an array of ids", methods["encode_array"]

@@ -25,7 +25,7 @@ _ALL_PIECES_AT = 2e5  # characters a second; slower targets are asked fewer piec
 _SLOWER, _SLOWER_SECONDS = 5.0, 20e-6
 _NUMBERS = count()
 _LONGER = 3_000  # characters; long enough that calls overlap
-HELD_CALLS = 100_000
+HELD_CALLS, _HELD_SECONDS = 100_000, 7.5  # of each of six calls
 _MOST_BYTES_A_CALL, _MOST_FILES = 60.0, 8
 
 
@@ -104,6 +104,8 @@ def threads(case: Case) -> None:
     alone = case.client.digests(texts, calls)
     if set(alone["encode"]) == {None}:
         raise NotAsked(f"encode refuses all of {len(texts):,} texts")
+    if (fault := _changed(texts, alone, case.client, "here", "asked again", "cache")) is not None:
+        raise case.in_overtime(partial(_explained, case, fault), fault)
 
     def fault_of(some: tuple[str, ...]) -> Fault | None:
         of_some = {call: [numbers[texts.index(text)] for text in some] for call, numbers in alone.items()}
@@ -152,7 +154,7 @@ def _held(case: Case) -> None:
     if not case.client.offers("held"):
         case.remarks.append("not asked: what equal calls leave in memory, since the target is not a Python object")
         return
-    seconds = min(15.0, case.client.seconds_a_call / 2)
+    seconds = min(_HELD_SECONDS, case.client.seconds_a_call / 4)
     answer = case.client.ask("held", text="hello world", n_calls=HELD_CALLS, seconds_left=seconds)
     if isinstance(answer, Failed):
         raise Fault("memory", f"{HELD_CALLS:,} equal calls end in {answer}", text="hello world")

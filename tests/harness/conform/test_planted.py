@@ -12,7 +12,7 @@ import planted_calls
 import planted_state
 import pytest
 from conform_stub import InProcess, the_failure
-from planted_history import LeaksMemory, OpensFiles
+from planted_history import LeaksErrors, LeaksInBatches, LeaksMemory, OpensFiles
 from planted_wrapper import FAULTS, Full, Right
 
 import harness
@@ -66,7 +66,13 @@ def test_what_a_vendors_wrapper_cuts_is_named(planted_model: impls.Model, wrong:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "reason"), [(OpensFiles, "leave .* files open"), (LeaksMemory, "leaves [45],... bytes in memory")]
+    ("wrong", "reason"),
+    [
+        (OpensFiles, "of encode leave .* files open"),
+        (LeaksMemory, "of decode leaves [45],... bytes in memory"),
+        (LeaksInBatches, "of encode_batch leaves [45],... bytes in memory"),
+        (LeaksErrors, "of decode of an unknown id leaves [45],... bytes in memory"),
+    ],
 )
 def test_what_equal_calls_leave_behind_is_found(planted_model: impls.Model, wrong: type[Right], reason: str) -> None:
     client = TargetClient(lambda environment: InProcess(wrong, environment))

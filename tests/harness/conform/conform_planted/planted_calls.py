@@ -101,7 +101,14 @@ def lends_its_array(self: Any, text: str, ids: Any) -> Any:
     return self.latest[: ids.size]
 
 
+def lends_its_list(self: Any, texts: list[str], lists: Any) -> Any:
+    self.latest[:] = lists
+    return self.latest
+
+
 fault("every array is a view of one buffer", VALUES, encode_array=lends_its_array)
+fault("every batch is the same list", VALUES, reason="a batch changes when another text is encoded",
+      encode_batch=lends_its_list)  # fmt: skip
 fault("all decoders are one", VALUES, decoder=lambda self, right=None: self.kept.setdefault("decoder", right))
 
 

@@ -61,6 +61,21 @@ def _leak(self: Any, ids: list[int], text: str) -> str:
     return text
 
 
+def _begun(self: Any, texts: list[str], lists: list[list[int]], *options: Any) -> list[list[int]]:
+    self.kept["many"] = self.kept.get("many") or len(texts) >= 100
+    return lists
+
+
+def _leave(self: Any, ids: list[int]) -> str:
+    try:
+        return self.tokenizer.decode(ids)
+    except Exception:
+        self.numbers = self.numbers, bytes(5_000)
+        raise
+
+
+fault("after a batch of 100 texts longer ones are wrong", "state · cache", reason="wrong after a batch of 100 texts",
+      base=when(lambda self, text: self.kept.get("many") and len(text) > 30), encode_batch=_begun)  # fmt: skip
 fault("after 5,000 pieces all are wrong", "state", when(_after_5000_pieces))
 fault("another thread has other ids", "state", _elsewhere(threading.get_ident))
 fault("a forked process ends", "state", _elsewhere(os.getpid, lambda text: os._exit(3)))
@@ -68,3 +83,5 @@ fault("the hash seed is seen", "state", when(lambda self, text: self.latest and 
 fault("the ids of the call before are reversed", "python-values", encode=_reverse_earlier)
 OpensFiles = changed(_OpensFiles, encode=_open_a_file)
 LeaksMemory = changed(Full, decode=_leak)
+LeaksInBatches = changed(Full, encode_batch=_leak)
+LeaksErrors = type("LeaksErrors", (Full,), {"decode": _leave})

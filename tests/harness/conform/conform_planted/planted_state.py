@@ -103,7 +103,7 @@ def first_use(self: Any, text: str, ids: list[int]) -> list[int]:
 
 
 fault("a short text after a long one gets one of its ids", STATE, Right, encode=leave_over)
-fault("after a batch ids are backwards", "state · determinism",
+fault("after a batch ids are backwards", STATE, reason="wrong after a batch of 0 texts",
       encode=lambda self, text, ids: ids[::-1] if "batch" in self.kept else ids,
       encode_batch=lambda self, texts, lists: (self.kept.update(batch=True), lists)[1])  # fmt: skip
 WrongOnceInAThousand = fault("every thousandth call repeats the previous answer", "ids · determinism", Right,
