@@ -15,64 +15,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bpebench import hf, tiktoken
-    from bpebench.front_door import (
-        BPEError,
-        Encoding,
-        Model,
-        Tokenizer,
-        TrainingSpec,
-        encoding_for_model,
-        encoding_name_for_model,
-        get_encoding,
-        list_encoding_names,
-        load,
-        load_corpus,
-        load_model,
-        read_records,
-        train,
-        train_parity_aware,
-    )
+    from bpebench import hf as hf
+    from bpebench import tiktoken as tiktoken
+    from bpebench.public import *  # noqa: F403
 
     __version__: str
-
-__all__ = [
-    "BPEError",
-    "Encoding",
-    "Model",
-    "Tokenizer",
-    "TrainingSpec",
-    "encoding_for_model",
-    "encoding_name_for_model",
-    "get_encoding",
-    "hf",
-    "list_encoding_names",
-    "load",
-    "load_corpus",
-    "load_model",
-    "read_records",
-    "tiktoken",
-    "train",
-    "train_parity_aware",
-]
 
 
 def __getattr__(name: str) -> Any:
     """Return what a program asks for; imported, or read off the installed package, only then."""
+    from importlib import import_module
+    from importlib.util import find_spec
+
     if name == "__version__":
         from importlib.metadata import version
 
         return version("bpebench")
-    if name not in __all__:
-        raise AttributeError(f"module 'bpebench' has no attribute {name!r}")
-    from importlib import import_module
-
-    if name in ("hf", "tiktoken"):
-        return import_module(f"bpebench.{name}")
-    value = globals()[name] = getattr(import_module("bpebench.front_door"), name)
-    return value
+    if name == "__all__":
+        return __dir__()
+    if not name.startswith("_"):
+        if find_spec(f"bpebench.{name}") is not None:
+            return import_module(f"bpebench.{name}")
+        if name in (public := vars(import_module("bpebench.public"))):
+            return globals().setdefault(name, public[name])
+    raise AttributeError(f"module 'bpebench' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     """Return the public names."""
-    return [*__all__, "__version__"]
+    from bpebench import public
+
+    return [*(name for name in vars(public) if not name.startswith("_")), "hf", "tiktoken", "__version__"]

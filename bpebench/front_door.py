@@ -1,4 +1,4 @@
-"""What `import bpebench` offers, imported when the first of it is used."""
+"""The front door's own functions: models and texts by name, path or object."""
 
 from __future__ import annotations
 
@@ -7,20 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.data import load_corpus, load_model
-from harness.data.encodings import encoding_for_model, encoding_name_for_model, get_encoding, list_encoding_names
-from impls import (
-    BPEError,
-    Model,
-    Tokenizer,
-    TrainingSpec,
-    registry,
-    train_parity_aware,
-)
+from harness.data import load_model
+from impls import Model, Tokenizer, TrainingSpec, registry
 from impls.core.errors import Missing
 from impls.core.text.files import TextFile, TextFiles
 from impls.core.text.patterns import resolve
-from impls.drop_in.tiktoken import Encoding
 
 if TYPE_CHECKING:
     import pandas as pd

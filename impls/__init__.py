@@ -10,24 +10,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from impls.core.errors import (
-    BPEError,
-    InvalidFile,
-    InvalidModel,
-    InvalidPattern,
-    InvalidSpec,
-    LibraryFailed,
-    Missing,
-    SpecialToken,
-    UnknownId,
-    UnknownName,
-    UnknownSymbol,
-    Unsupported,
-)
-from impls.core.model import Model
-from impls.interface import Tokenizer, TrainingSpec
-from impls.parity import train_parity_aware
-from impls.registry import default_names, get, load, names, train
+from impls.core.errors import BPEError as BPEError
+from impls.core.errors import InvalidFile as InvalidFile
+from impls.core.errors import InvalidModel as InvalidModel
+from impls.core.errors import InvalidPattern as InvalidPattern
+from impls.core.errors import InvalidSpec as InvalidSpec
+from impls.core.errors import LibraryFailed as LibraryFailed
+from impls.core.errors import Missing as Missing
+from impls.core.errors import SpecialToken as SpecialToken
+from impls.core.errors import UnknownId as UnknownId
+from impls.core.errors import UnknownName as UnknownName
+from impls.core.errors import UnknownSymbol as UnknownSymbol
+from impls.core.errors import Unsupported as Unsupported
+from impls.core.model import Model as Model
+from impls.interface import Tokenizer as Tokenizer
+from impls.interface import TrainingSpec as TrainingSpec
+from impls.parity import train_parity_aware as train_parity_aware
+from impls.registry import default_names as default_names
+from impls.registry import get as get
+from impls.registry import load as load
+from impls.registry import names as names
+from impls.registry import train as train
 
 
 def _load(path: str | Path) -> Model:
@@ -45,27 +48,3 @@ def _save(model: Model, path: str | Path) -> None:
 
 
 Model.load, Model.save = _load, _save
-
-__all__ = [
-    "BPEError",
-    "InvalidFile",
-    "InvalidModel",
-    "InvalidPattern",
-    "InvalidSpec",
-    "LibraryFailed",
-    "Missing",
-    "Model",
-    "SpecialToken",
-    "Tokenizer",
-    "TrainingSpec",
-    "UnknownId",
-    "UnknownName",
-    "UnknownSymbol",
-    "Unsupported",
-    "default_names",
-    "get",
-    "load",
-    "names",
-    "train",
-    "train_parity_aware",
-]
