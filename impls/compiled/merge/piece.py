@@ -1,7 +1,8 @@
 """Encodes one piece that is not in the cache: by the table of whole pieces, else by merging it and mapping to ids.
 
 Fills tables once per model: the tokens that do not encode to themselves, the vocabulary's own cache entries, and the
-two parts of each token of a rank file, by byte pair encoding of the token's own bytes. In a vocabulary where any two
+two parts of each token of a rank file, by byte pair encoding of the token's own bytes, or the listed merge that
+completes it. In a vocabulary where any two
 neighbours merge if their joined bytes are a token, the two parts that make a token in a text are always those that make
 it when its own bytes are merged alone: merges inside a stretch of text happen in the same order whatever is around it,
 until one crosses its boundary. So one pair per token is enough.
@@ -9,15 +10,17 @@ until one crosses its boundary. So one pair per token is enough.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, kernel, shift_right
+from impls.compiled.codegen.memory import choose, inlined, kernel, shift_left, shift_right, wrapping_multiply
 from impls.compiled.codegen.pointers import from_item, i32s
 from impls.compiled.cpython.texts import buffer_for_ids, release_ids
 from impls.compiled.layout import COUNT_AT, LONGEST_DERIVED, NO_MEMORY, NONE, ContextRecord, Entry
 from impls.compiled.lookup.cache import ARENA_COUNT, LONGEST_SHORT, token_length, write_entry
-from impls.compiled.lookup.hashing import hash_piece, key_high, key_low, same_bytes
+from impls.compiled.lookup.hashing import K1, hash_piece, key_high, key_low, same_bytes
 from impls.compiled.merge.merge_long import merge_long
 from impls.compiled.merge.merge_small import merge_small
 from impls.compiled.typed_memory import I32s, I64s, Rows, U8s
+
+_NO_RANK = (1 << 31) - 1
 
 
 @kernel
@@ -109,6 +112,73 @@ def derive(
                 right = token_of(blob, starts, table, shift, from_item(blob, start + cut), length - cut)
         lefts[token] = left
         rights[token] = right
+    return 0
+
+
+@kernel
+def _slot_of_pair(pairs: I64s, table: I32s, shift: int, pair: int) -> int:
+    """Return the slot of a pair in a table of `last_merges`, or the empty one where it belongs."""
+    slot = shift_right(wrapping_multiply(pair, K1), shift)
+    while table[slot] >= 0 and pairs[table[slot]] != pair:
+        slot = (slot + 1) & shift_right(-1, shift)
+    return slot
+
+
+@kernel
+def _rank_of_pair(pairs: I64s, table: I32s, shift: int, symbols: I32s, at: int) -> int:
+    """Return the rank at which the symbols at `at` and `at + 1` merge, or _NO_RANK."""
+    rank = table[_slot_of_pair(pairs, table, shift, shift_left(symbols[at + 1], 32) | symbols[at])]
+    return choose(rank >= 0, rank, _NO_RANK)
+
+
+@kernel
+def _last_merge(
+    pairs: I64s, results: I32s, table: I32s, shift: int, symbols: I32s, n: int, token: int, ranks: I32s
+) -> int:
+    """Merge the symbols of a token, in place; return the rank of the last merge, or -1 if they do not become it."""
+    last = -1
+    for i in range(n - 1):
+        ranks[i] = _rank_of_pair(pairs, table, shift, symbols, i)
+    while n > 1:
+        last, where = _NO_RANK, -1
+        for i in range(n - 1):
+            rank = ranks[i]
+            if rank < last:
+                last, where = rank, i
+        if where < 0:
+            return -1
+        n -= 1
+        symbols[where] = results[last]
+        for i in range(where + 1, n):
+            symbols[i] = symbols[i + 1]
+        for i in range(where + 1, n - 1):
+            ranks[i] = ranks[i + 1]
+        for i in range(max(0, where - 1), min(n - 1, where + 1)):
+            ranks[i] = _rank_of_pair(pairs, table, shift, symbols, i)
+    return choose(symbols[0] == token, last, -1)
+
+
+@kernel
+def last_merges(
+    pairs: I64s, n_pairs: int, results: I32s, table: I32s, shift: int,
+    symbols: I32s, ends: I64s, n_tokens: int, tokens: I32s, scratch: I32s,
+) -> int:  # fmt: skip
+    """Replace each of `tokens` (ids) by the rank of the merge that completes it, or -1; return 0.
+
+    `pairs` are `right << 32 | left`, by rank; of a pair listed twice the later rank counts. `results` are the ids they
+    make, `symbols` those of all tokens, one after another, which are overwritten. Tokens of more than LONGEST_DERIVED
+    symbols are left out. `table` is an open-addressing hash table with -1 in every slot.
+    """
+    for rank in range(n_pairs):
+        table[_slot_of_pair(pairs, table, shift, pairs[rank])] = rank
+    begin = 0
+    for i in range(n_tokens):
+        n, own = ends[i] - begin, from_item(symbols, begin)
+        last = -1
+        if n <= LONGEST_DERIVED:
+            last = _last_merge(pairs, results, table, shift, own, n, tokens[i], scratch)
+        tokens[i] = last
+        begin = ends[i]
     return 0
 
 

@@ -1,18 +1,18 @@
 """Numbers the symbols of a model so that the order of the numbers is the order of merging.
 
 A merge makes a symbol, and the symbol is the merge's rank. If ids are in rank order a symbol is simply its id. Of
-several merges that make a token only one is ever used, see `possible_merges`. Pure NumPy and Python.
+several merges that make a token only one is ever used, see `possible_merges`.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
-from impls.compiled.layout import NONE, SYMBOL_BITS
+from impls.compiled.codegen.native import native
+from impls.compiled.layout import LONGEST_DERIVED, NONE, SYMBOL_BITS
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.model.derivations import spellings
@@ -75,122 +75,46 @@ def from_merges(model: Model) -> Symbols:
     return renumbered(pairs, results, bytes_)
 
 
-def listed_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct merges (left id, right id), of shape (n, 2), and the ids they make, in rank order."""
-    pairs = np.frombuffer(model.packed().parts.merges, np.uint32).astype(np.int64).reshape(-1, 2)
-    n = len(pairs)
-    results = np.fromiter(model.merge_results, np.int64, n)
-    ranks = np.arange(n)
-    # If a pair is listed twice, the later rank counts.
-    _, last = np.unique(_keys(pairs[::-1]), return_index=True)
-    if len(last) != n:
-        ranks = np.sort(n - 1 - last)
-    return pairs[ranks], results[ranks]
-
-
-def _keys(pairs: np.ndarray) -> np.ndarray:
-    keys: np.ndarray = pairs[:, 0] << SYMBOL_BITS | pairs[:, 1]
-    return keys
-
-
-class _Ranks:
-    """The ranks of distinct pairs of ids, which are given in the order of their ranks."""
-
-    def __init__(self, pairs: np.ndarray) -> None:
-        keys = _keys(pairs)
-        self._ranks = np.argsort(keys)
-        self._keys = keys[self._ranks]
-        self._view = self._keys.data
-
-    def of(self, left: int, right: int) -> int | None:
-        """Return the rank of a pair, or None."""
-        key = left << SYMBOL_BITS | right
-        at = bisect_left(self._view, key)
-        return int(self._ranks[at]) if at < len(self._view) and self._view[at] == key else None
-
-    def of_all(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Return the rank of each pair; the number of all for one without."""
-        wanted = left << SYMBOL_BITS | right
-        at = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
-        return np.where(self._keys[at] == wanted, self._ranks[at], len(self._keys))
-
-
 def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Return `listed_merges` without the merges that never happen: of several that make a token, all but one.
+    """Return the merges (left id, right id), of shape (n, 2), and the ids they make, in rank order, without the merges
+    that never happen: of several that make a token, all but one.
 
     Merges inside a stretch of text happen in the same order whatever is around it, until one crosses its boundary (see
     `merge/piece`). So a token is always made by the merge that completes it when its own symbols are merged. A token
     that may begin from different symbols (its text ends in `end_of_word`) keeps one merge for each.
     """
-    pairs, results = listed_merges(model)
-    several = np.flatnonzero(np.bincount(results) > 1)
-    if not len(several) or (model.unknown_id is not None and bool((pairs == model.unknown_id).any())):
-        return pairs, results
-    ranks = _Ranks(pairs)
-
-    def merge_of(left: int, right: int) -> tuple[int, int] | None:
-        rank = ranks.of(left, right)
-        return None if rank is None else (rank, int(results[rank]))
-
-    def last_merges(i: int) -> Iterator[int]:
-        for symbols in spellings(model, model.tokens[i] or b""):
-            left, last = merged(symbols, merge_of)
-            if left == [i] and last >= 0:
-                yield last
-
-    if model.end_of_word is not None:
-        completing = np.fromiter((last for i in several.tolist() for last in last_merges(i)), np.int64)
+    pairs = np.frombuffer(model.packed().parts.merges, np.uint32)
+    keys, pairs = pairs.view(np.int64), pairs.astype(np.int64).reshape(-1, 2)
+    results = np.fromiter(model.merge_results, np.int32, len(pairs))
+    n_ways = np.bincount(results)
+    possible = n_ways[results] == 1
+    if model.unknown_id is None or not (pairs == model.unknown_id).any():
+        possible[_completing(model, keys, results, np.flatnonzero(n_ways > 1))] = True
     else:
-        completing = _completing(model, pairs, results, ranks, last_merges)
-    possible = ~np.isin(results, several)
-    possible[completing] = True
-    return pairs[possible], results[possible]
+        # What makes a token of unknown ones is not told by its text. If a pair is listed twice, the later rank counts.
+        possible[len(keys) - 1 - np.unique(keys[::-1], return_index=True)[1]] = True
+    return pairs[possible], results[possible].astype(np.int64)
 
 
-def _completing(
-    model: Model,
-    pairs: np.ndarray,
-    results: np.ndarray,
-    ranks: _Ranks,
-    last_merges: Callable[[int], Iterable[int]],
-) -> np.ndarray:
-    """Return the merges that complete their token when its own symbols are merged.
-
-    Tokens are shorter than those they make, so all merges that make tokens of one length are tried at once. Where both
-    parts are made by merges in the order of their ranks, a merge completes its token unless two symbols merge across
-    its middle before. So the merges of the parts are undone, the latest first: two symbols that met at the middle would
-    have merged if their pair ranks before the merge that was undone last. Other tokens are merged, by `last_merges`.
-    """
-    n = len(model.tokens)
-    in_characters = model.alphabet == "chars"
-    lengths = np.array([len(token.decode() if in_characters else token) if token else 0 for token in model.tokens])
-    reached, in_order, made_by = lengths == 1, np.ones(n, bool), np.full(n, -1)
-    parts = np.zeros((2, n), np.int64)
-    completing: list[np.ndarray] = []
-    by_length = np.argsort(lengths[results], kind="stable")
-    for tried in np.split(by_length, np.flatnonzero(np.diff(lengths[results][by_length])) + 1):
-        tried = tried[reached[pairs[tried]].all(axis=1)]
-        others = np.unique(results[tried[~in_order[pairs[tried]].all(axis=1)]])
-        tried = tried[~np.isin(results[tried], others)]
-        at, before = np.arange(len(tried)), tried
-        left, right = pairs[tried].T
-        fails = np.zeros(len(tried), bool)
-        while len(at):
-            crosses = ranks.of_all(left, right) < before
-            fails[at[crosses]] = True
-            on = ~crosses & ((made_by[left] >= 0) | (made_by[right] >= 0))
-            at, left, right = at[on], left[on], right[on]
-            undoes_left = made_by[left] > made_by[right]
-            # Of equal ranks the leftmost merges first: one in the left part, but not one in the right part.
-            before = np.where(undoes_left, made_by[left], made_by[right] + 1)
-            left, right = np.where(undoes_left, parts[1][left], left), np.where(undoes_left, right, parts[0][right])
-        by_definition = [last for i in others.tolist() for last in last_merges(i)]
-        last = np.concatenate((tried[~fails], np.array(by_definition, np.int64)))
-        tokens, halves = results[last], pairs[last]
-        in_order[tokens] = in_order[halves].all(axis=1) & (made_by[halves] < last[:, None]).all(axis=1)
-        reached[tokens], made_by[tokens], parts[:, tokens] = True, last, halves.T
-        completing.append(last)
-    return np.concatenate(completing)
+def _completing(model: Model, keys: np.ndarray, results: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    """Return the merges that complete each of `tokens` when its own symbols are merged; `keys` as in `last_merges`."""
+    if model.alphabet == "bytes" and model.end_of_word is None:
+        blob, starts = blob_of(model)
+        sizes = np.diff(starts)[tokens]
+        places = np.arange(sizes.sum()) + np.repeat(starts[tokens] - (np.cumsum(sizes) - sizes), sizes)
+        symbols = byte_ids(model)[np.frombuffer(blob, np.uint8)[places]]
+    else:
+        spelled = [(i, way) for i in tokens.tolist() for way in spellings(model, model.tokens[i] or b"")]
+        tokens, sizes = np.array([(i, len(way)) for i, way in spelled], np.int64).reshape(-1, 2).T
+        symbols = np.fromiter(chain.from_iterable(way for _, way in spelled), np.int32, sizes.sum())
+    ends, bits = np.cumsum(sizes), (2 * len(keys) + 2).bit_length()
+    table, last = np.full(1 << bits, -1, np.int32), tokens.astype(np.int32)
+    own, scratch = symbols.copy(), np.empty(LONGEST_DERIVED, np.int32)
+    native.last_merges(keys, len(keys), results, table, 64 - bits, own, ends, len(last), last, scratch)
+    for k in np.flatnonzero(sizes > LONGEST_DERIVED).tolist():
+        ids, rank = merged(symbols[ends[k] - sizes[k] : ends[k]].tolist(), model.merge_of)
+        last[k] = rank if ids == [tokens[k]] else -1
+    return last[last >= 0]
 
 
 def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> Symbols:
