@@ -6,7 +6,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST_ARGS ?= -q -n 2 --dist worksteal
 
-.PHONY: help setup fetch kernels checked run test campaign mutants cover vectors lint types lock clean
+.PHONY: help setup fetch kernels checked run test campaign mutants cover vectors bench lint types lock clean
 
 help:
 	@echo 'make run     check and time every implementation on real text, print the tables'
@@ -15,6 +15,7 @@ help:
 	@echo 'make mutants FILES="…"   plant faults in those files: which do the tests not find? (SAMPLE=40 SEED=…)'
 	@echo 'make cover   run them and count the lines of impls they reach'
 	@echo 'make vectors write the test vectors of datasets/vectors anew (MODELS="…")'
+	@echo 'make bench   benchmark our own hot paths: the working tree against its base commit'
 	@echo 'make lint types   what CI checks besides'
 
 setup: .venv/.ready
@@ -61,6 +62,9 @@ cover: fetch kernels
 vectors: fetch kernels
 	@for model in $(or $(MODELS),$(patsubst %.jsonl.gz,%,$(notdir $(wildcard datasets/vectors/*)))); do \
 		$(BIN)/bpebench conform --write-vectors datasets/vectors/$$model.jsonl.gz -m $$model || exit 1; done
+
+bench: setup
+	@$(BIN)/python tests/bench/compare.py
 
 lint: setup
 	@$(BIN)/ruff check .

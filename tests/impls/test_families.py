@@ -101,7 +101,11 @@ def test_every_implementation_gives_the_ids_of_the_familys_own_library(name: str
 
 @pytest.mark.parametrize(
     ("name", "splitting"),
-    [("deepseek", "automaton, 3 stages, windows"), ("qwen-nfc", "automaton"), ("mistral-v3", "automaton, borders")],
+    [
+        ("deepseek", "automaton, 3 stages, windows"),
+        ("qwen-nfc", "automaton"),
+        ("mistral-v3", "automaton, borders"),
+    ],
 )
 def test_kernels_split_a_familys_text_themselves(name: str, splitting: str) -> None:
     assert Compiled(model_named(name)).splitting.startswith(splitting)

@@ -9,7 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 import tokenizers
-from tokenizer_json_shapes import FALL_BACK, LLAMA, MARKS_REMOVED, Document, a_file, added, chain
+from tokenizer_json_shapes import (
+    FALL_BACK,
+    LLAMA,
+    MARKS_REMOVED,
+    Document,
+    a_file,
+    added,
+    chain,
+)
 
 from impls.drop_in import hf
 

@@ -45,7 +45,9 @@ WHOLE = content_of('{"a": 0}', '["a b"]')
         content_of("[1]", "null"),
     ],
 )
-def test_the_document_or_error_is_that_of_the_parser_of_any_json(content: bytes) -> None:
+def test_the_document_or_error_is_that_of_the_parser_of_any_json(
+    content: bytes,
+) -> None:
     try:
         expected = parse_json(content)
     except InvalidModel as error:
