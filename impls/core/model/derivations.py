@@ -167,7 +167,7 @@ def why_out_of_order(model: ModelData) -> str | None:
     if model.merge_rule == "concatenation":
         return next(iter(_summary("no derivation from lower ranks", recovered_merges(model)[1], model)), None)
     rank_of = {pair: rank for rank, pair in enumerate(model.merges)}  # of a pair that is listed twice the later one
-    last_made = {model.merge_results[rank]: rank for rank in rank_of.values()}
+    last_made = {model.merge_results[rank]: rank for rank in sorted(rank_of.values())}
     late = [rank for pair, rank in rank_of.items() if any(last_made.get(part, -1) >= rank for part in pair)]
     return None if not late else f"merge {min(late)} ranks before a merge that makes one of its parts"
 
