@@ -37,8 +37,10 @@ _ESCAPE = (
     r"|[sSdDwWnrtfv]|[^A-Za-z0-9])"
 )
 _SET = rf"\[\^?+\]?+(?:{_ESCAPE}|(?!\|\||&&|--|~~)[^\[\]\\])*+\]"
-_CHARACTER = regex.compile(rf"{_ESCAPE}|{_SET}|[^.^$*+?{{}}\[\]\\|()]")
-"""A one-character class: an escape, a set without sets and operators in it, or a literal."""
+_CLASS = rf"(?:{_ESCAPE}|{_SET}|[^^$*+?{{}}\[\]\\|()])"
+_CHARACTER = regex.compile(_CLASS)
+"""A one-character class: an escape, a set without sets and operators in it, a dot, or a literal."""
+_LOOKAHEAD = regex.compile(rf"\(\?([!=])({_CLASS}(?:\|{_CLASS})*+)\)")
 _GROUP = regex.compile(r"\(\?([is]*):")
 _QUANTIFIER = regex.compile(r"(?:([?*+])|\{(\d+)(,?)(\d*)\})([+?]?)")
 _BOUNDS: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
@@ -81,14 +83,12 @@ def reached(code: Code, places: Iterable[int], of: list[bool] | None = None) -> 
             stack.append(place + a)
         elif operation == FORK:
             stack += (place + b, place + a)
-        elif operation == KEEP:
+        elif operation == KEEP or (operation == ASSERT and of is not None and of[a] == bool(b)):
             stack.append(place + 1)
         elif operation != ASSERT or of is None:
             waiting.append(place)
             if operation == MATCH:
                 break
-        elif of[a] == bool(b):
-            stack.append(place + 1)
     return waiting
 
 
@@ -108,7 +108,7 @@ class _Parser:
 
     def __init__(self, pattern: str) -> None:
         self.pattern, self.at = pattern, 0
-        self.ignore_case = self.dot_is_all = False
+        self.flags = ""
         self.sources: dict[str, int] = {}
         self.kept_until, self.kept = -1, ""
         """End of the last unbounded possessive repetition in the pattern, and its class."""
@@ -117,17 +117,13 @@ class _Parser:
         return self.pattern[self.at : self.at + 1]
 
     def take(self, text: str) -> bool:
-        if self.pattern.startswith(text, self.at):
-            self.at += len(text)
-            return True
-        return False
+        is_next = self.pattern.startswith(text, self.at)
+        self.at += len(text) * is_next
+        return is_next
 
-    def need(self, text: str) -> None:
-        if not self.take(text):
-            raise NotExpressible(f"{text!r} expected at {self.at}")
-
-    def number(self, source: str) -> int:
-        """Return the number of a one-character expression."""
+    def number(self, expression: str) -> int:
+        """Return the number of a one-character expression, under the flags of the groups around it."""
+        source = f"(?{self.flags}:{expression})" if self.flags else expression
         return self.sources.setdefault(source, len(self.sources))
 
     def alternatives(self) -> Code:
@@ -183,47 +179,30 @@ class _Parser:
     def atom(self) -> Code:
         if self.peek() == "(":
             return self.group()
-        if self.peek() == "$":
-            # It also matches before a last line break, unless all line breaks are taken and kept.
-            if self.at != self.kept_until or not regex.match(self.kept, "\n"):
-                raise NotExpressible("'$', which also matches before a last line break")
-            self.at += 1
+        # "$" also matches before a last line break, unless all line breaks are taken and kept.
+        if self.peek() == "$" and (self.at != self.kept_until or not regex.match(self.kept, "\n")):
+            raise NotExpressible("'$', which also matches before a last line break")
+        if self.take("$") or self.take(r"\Z"):
             return [(ASSERT, -1, 1)]
-        if self.take(r"\Z"):
-            return [(ASSERT, -1, 1)]
-        return [(TAKE, self.number(self.one_character()), 1)]
-
-    def group(self) -> Code:
-        for opening, wanted in (("(?!", 0), ("(?=", 1)):
-            if self.take(opening):
-                sources = [self.one_character()]
-                while self.take("|"):
-                    sources.append(self.one_character())
-                self.need(")")
-                return [(ASSERT, self.number("|".join(sources)), wanted)]
-        match = _GROUP.match(self.pattern, self.at)
-        if match is None:
-            raise NotExpressible(f"the group {self.pattern[self.at : self.at + 4]!r}")
-        self.at = match.end()
-        outer = self.ignore_case, self.dot_is_all
-        self.ignore_case |= "i" in match[1]
-        self.dot_is_all |= "s" in match[1]
-        code = self.alternatives()
-        self.need(")")
-        self.ignore_case, self.dot_is_all = outer
-        return code
-
-    def one_character(self) -> str:
-        """Return the source of the next one-character class."""
-        if self.take("."):
-            return r"[\s\S]" if self.dot_is_all else r"[^\n]"
         match = _CHARACTER.match(self.pattern, self.at)
         if match is None:
             shown = self.pattern[self.at : self.at + 2]
-            if shown.startswith("\\"):
-                raise NotExpressible(f"the escape {shown!r}")
-            if shown.startswith("["):
-                raise NotExpressible("a set inside a set, or an unclosed one")
-            raise NotExpressible(f"{shown[:1]!r} at {self.at}")
+            reasons = {"\\": f"the escape {shown!r}", "[": "a set inside a set, or an unclosed one"}
+            raise NotExpressible(reasons.get(shown[:1], f"{shown[:1]!r} at {self.at}"))
         self.at = match.end()
-        return f"(?i:{match[0]})" if self.ignore_case else match[0]
+        return [(TAKE, self.number(match[0]), 1)]
+
+    def group(self) -> Code:
+        if lookahead := _LOOKAHEAD.match(self.pattern, self.at):
+            self.at = lookahead.end()
+            return [(ASSERT, self.number(lookahead[2]), int(lookahead[1] == "="))]
+        match = _GROUP.match(self.pattern, self.at)
+        if match is None:
+            raise NotExpressible(f"the group {self.pattern[self.at : self.at + 4]!r}")
+        self.at, outer = match.end(), self.flags
+        self.flags = "".join(sorted({*outer, *match[1]}))
+        code = self.alternatives()
+        if not self.take(")"):
+            raise NotExpressible("an unclosed group")
+        self.flags = outer
+        return code
