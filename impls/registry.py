@@ -67,12 +67,9 @@ def get(name: str) -> type[Tokenizer]:
     """Return the implementation `name`; raise `UnknownName`, `Missing` for its missing package, or `BPEError`."""
     if not isinstance(name, str):
         raise wrong_type("the name of an implementation", "a str", name)
-    if name in _OWN:
-        target = _OWN[name]
-    elif name in _plugins():
-        target = _plugins()[name].value
-    else:
+    if name not in _OWN and name not in _plugins():
         raise UnknownName("implementation", name, names())
+    target = _OWN.get(name) or _plugins()[name].value
     module, _, attribute = target.partition(":")
     try:
         implementation = getattr(import_module(module), attribute)

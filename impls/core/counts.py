@@ -56,15 +56,12 @@ class PieceCounts:
     @property
     def starts(self) -> np.ndarray:
         """Return the start of each piece in `text`: int64 of shape (n_pieces,)."""
-        starts: np.ndarray = self.ends - self.lengths
-        return starts
+        return np.asarray(self.ends - self.lengths)
 
     @property
     def lengths(self) -> np.ndarray:
         """Return the number of bytes of each piece: int64 of shape (n_pieces,)."""
-        lengths: np.ndarray = self.ends.copy()
-        lengths[1:] -= self.ends[:-1]
-        return lengths
+        return np.diff(self.ends, prepend=0)
 
     @property
     def n_bytes(self) -> int:
@@ -86,7 +83,7 @@ class PieceCounts:
 
     def sorted(self) -> PieceCounts:
         """Return the pieces in the order of their UTF-8."""
-        return self.chosen(_order(self.text, self.starts, self.lengths)[0])
+        return self.chosen(_order(self)[0])
 
     def at_least(self, least: int) -> PieceCounts:
         """Return the pieces that occur `least` times or more."""
@@ -106,7 +103,7 @@ def added(parts: Sequence[PieceCounts]) -> PieceCounts:
     text, counts = (np.concatenate([getattr(part, name) for part in parts]) for name in ("text", "counts"))
     sources = tuple(source for part in parts for source in part.sources)
     everything = PieceCounts(first.pattern, text, ends, counts, sources)
-    order, group = _order(everything.text, everything.starts, everything.lengths)
+    order, group = _order(everything)
     if not len(order):
         return everything
     firsts = np.flatnonzero(np.diff(group, prepend=-1))
@@ -127,11 +124,12 @@ def gathered(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.nd
     return out
 
 
-def _order(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _order(pieces: PieceCounts) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices that sort the pieces and, in that order, a number for each that equal pieces share.
 
     Pieces are compared by 8 bytes, those that tie by the next 8, and finally by length.
     """
+    text, starts, lengths = pieces.text, pieces.starts, pieces.lengths
     order, tied = np.arange(len(starts)), np.arange(len(starts))
     group, level, ended = np.zeros(len(order), np.int64), 0, False
     while len(tied) and not ended:

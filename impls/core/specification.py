@@ -51,9 +51,8 @@ class TrainingSpec:
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
             value, or_none = getattr(self, name), ", or None" if name.startswith("max_") else ""
-            if value is None and or_none:
-                continue
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            is_number = isinstance(value, int) and not isinstance(value, bool)
+            if not (value >= least if is_number else or_none and value is None):
                 raise InvalidSpec(name, f"must be a whole number of at least {least}{or_none}, not {value!r}")
         for name, hint in get_type_hints(TrainingSpec).items():
             choices = get_args(hint) if get_origin(hint) is Literal else ()

@@ -143,14 +143,6 @@ def rules_of_decoder(
     bytes_by_id: Mapping[int, bytes] | None = None,
 ) -> StreamRules:
     """Return the rules of a file's decoder for tokens with these names; `bytes_by_id` unless it joins bytes."""
-    by_id, byte_ids = (bytes_by_id or {}, None) if not decoder.joins_bytes else decoder.bytes_by_id(names)
-    return StreamRules(
-        bytes_by_id=by_id,
-        special_ids=special_ids,
-        unknown_id=unknown_id,
-        ids_with_mark=frozenset(i for i, data in by_id.items() if decoder.strips and data.startswith(b" ")),
-        removes_all_marks=False,
-        byte_ids=byte_ids,
-        decoder=decoder,
-        names_by_id=names,
-    )
+    by_id, byte_ids = decoder.bytes_by_id(names) if decoder.joins_bytes else (bytes_by_id or {}, None)
+    with_mark = frozenset(i for i, data in by_id.items() if decoder.strips and data.startswith(b" "))
+    return StreamRules(by_id, special_ids, unknown_id, with_mark, False, byte_ids, decoder, names)

@@ -10,6 +10,7 @@ Structure", in the 32-bit units of Susumu Yata's darts-clone.
 from __future__ import annotations
 
 import struct
+from functools import cache
 
 from impls.core.errors import InvalidModel
 
@@ -56,6 +57,9 @@ class Charsmap:
         if end < 0:
             raise InvalidModel(f"the charsmap has no replacement at {place}; it is damaged")
         return length, self._replacements[place:end]
+
+
+charsmap_of = cache(Charsmap)
 
 
 def _offset(unit: int) -> int:

@@ -19,7 +19,7 @@ from itertools import chain
 import regex
 
 from impls.core.errors import InvalidModel, InvalidPattern
-from impls.core.text.charsmap import Charsmap
+from impls.core.text.charsmap import Charsmap, charsmap_of
 from impls.core.text.normal_forms import is_mark, lower_case, normal_form
 from impls.core.text.patterns import check_size, seconds_for, too_slow
 from impls.core.text.unicode_16 import as_unicode_16, stand_ins
@@ -125,7 +125,7 @@ def normalizer(normalization: str, charsmap: bytes = b"") -> Step:
         if name == CHARSMAP:
             if not charsmap:
                 raise InvalidModel("normalization charsmap: there is no such table")
-            steps.append(partial(_by_graphemes, Charsmap(charsmap)))
+            steps.append(partial(_by_graphemes, charsmap_of(charsmap)))
             continue
         try:
             steps.append(_WITH_ARGUMENTS[name][1](*texts) if texts else _PLAIN[name])

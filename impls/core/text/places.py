@@ -16,21 +16,21 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import regex
 
-from impls.core.text.charsmap import Charsmap
+from impls.core.text.charsmap import Charsmap, charsmap_of
 from impls.core.text.normal_forms import NEWER_CHARACTERS
 from impls.core.text.normal_forms import normal_form as in_normal_form
 from impls.core.text.normalization import WHITE_SPACE, normalizer, replaced_graphemes
 from impls.core.text.unicode_16 import as_unicode_16
 
 
-def places_of(name: str, texts: Sequence[str], before: str, after: str, charsmap: Charsmap | None) -> list[int]:
+def places_of(name: str, texts: Sequence[str], before: str, after: str, charsmap: bytes) -> list[int]:
     """Return the place in `before` of each character of `after`, the result of a step."""
     n = len(before)
     match name:
         case "nfc" | "nfd" | "nfkc" | "nfkd":
             return _changed(_changes_of_normal_form(name, before))
         case "charsmap":
-            return _changed(_changes_of_charsmap(charsmap, before)) if charsmap else list(range(n))
+            return _changed(_changes_of_charsmap(charsmap_of(charsmap), before))
         case "replace":
             matches = re.finditer(re.escape(texts[0]), before)
             return edited_places(n, ((*match.span(), len(texts[1])) for match in matches))

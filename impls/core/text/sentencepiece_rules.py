@@ -19,10 +19,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
-from impls.core.text.charsmap import Charsmap
+from impls.core.text.charsmap import charsmap_of
 from impls.core.text.text import special_matcher
 
 SPACE_MARK = "\u2581"
@@ -130,7 +129,7 @@ def replacements(text: str, rules: SentencePieceRules, user_defined: Collection[
 
     A replacement may begin with spaces, or be empty: then the character before it decides what follows.
     """
-    charsmap = _charsmap_of(rules.charsmap if rules.looks_up else b"")
+    charsmap = charsmap_of(rules.charsmap) if rules.looks_up else None
     own = special_matcher(frozenset(user_defined)) if user_defined else None
     match = own.search(text) if own else None
     after_space = rules.remove_extra_spaces
@@ -156,8 +155,3 @@ def replacements(text: str, rules: SentencePieceRules, user_defined: Collection[
         yield start, at, part
         if part:
             after_space = rules.remove_extra_spaces and part.endswith(" ")
-
-
-@cache
-def _charsmap_of(content: bytes) -> Charsmap | None:
-    return Charsmap(content) if content else None

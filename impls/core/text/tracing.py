@@ -13,7 +13,6 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from impls.core.text.charsmap import Charsmap
 from impls.core.text.normalization import call, normalizer, steps_of
 from impls.core.text.places import edited_places, places_of
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules, replacements, write_text
@@ -93,11 +92,10 @@ class Rewriting:
 
     def traced(self, source: Traced, first: bool) -> Traced:
         """Return `source` rewritten."""
-        charsmap = Charsmap(self.charsmap) if self.charsmap else None
         for name, texts in steps_of(self.steps) if self.steps else []:
             after = normalizer(call(name, *texts), self.charsmap)(source.text)
             if after != source.text or name.startswith("replace"):
-                source = source.moved(after, places_of(name, texts, source.text, after, charsmap))
+                source = source.moved(after, places_of(name, texts, source.text, after, self.charsmap))
         return source if self.rules is None else _written(source, self.rules, self.user_defined, first)
 
 
