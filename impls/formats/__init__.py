@@ -17,7 +17,6 @@ from impls.formats import (
     minbpe,
     own,
     sentencepiece_model,
-    subword_nmt,
     tekken,
     tiktoken_ranks,
 )
@@ -29,7 +28,6 @@ from impls.formats.files import (
     without_collecting,
     write_atomically,
 )
-from impls.formats.subword_nmt import IdsAssigned
 from impls.formats.tiktoken_ranks import PatternAssumed
 from impls.formats.tokenizer_json import reader, writer
 from impls.formats.tokenizer_json.document import OtherDocument
@@ -39,7 +37,6 @@ from impls.formats.tokenizer_json.space_steps import OlderUnicode
 __all__ = [
     "READ_ONLY",
     "DropoutIgnored",
-    "IdsAssigned",
     "OlderUnicode",
     "OtherIds",
     "PatternAssumed",
@@ -60,7 +57,7 @@ _FORMATS: dict[str, ModuleType] = {
     module.FORMAT: module for module in (own, tiktoken_ranks, writer, sentencepiece_model)
 }
 
-READ_ONLY = (gpt2_pair.FORMAT, minbpe.FORMAT, subword_nmt.FORMAT, tekken.FORMAT)
+READ_ONLY = (gpt2_pair.FORMAT, minbpe.FORMAT, tekken.FORMAT)
 """Formats that `load` reads in addition to those of `formats`."""
 
 
@@ -118,8 +115,6 @@ def _read(
     if start.startswith(b"minbpe "):
         return minbpe.FORMAT, minbpe.read(content)
     if gpt2_pair.looks_like_merges(content, path):
-        if not gpt2_pair.has_companion(path) and subword_nmt.looks_like_codes(content):
-            return subword_nmt.FORMAT, subword_nmt.read(content, str(path))
         return _read_pair(path)
     return tiktoken_ranks.FORMAT, tiktoken_ranks.read_model(content, str(path), stages, special_tokens)
 

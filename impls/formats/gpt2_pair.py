@@ -17,7 +17,7 @@ from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
 from impls.core.text.patterns import NAMED
 from impls.formats.files import check_lines, decode_utf8, naming, parse_json, read_bytes
-from impls.formats.vocabulary import check_ids, read_merges, read_tokens, two_parts
+from impls.formats.vocabulary import check_ids, check_merges, pairs_of_ids, read_tokens, two_parts
 
 FORMAT = "gpt2"
 NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
@@ -59,12 +59,12 @@ def read(encoder: Path, merges: Path) -> Model:
         lines = read_bytes(merges)
         check_lines(lines, complete=False)
         pairs = _read_lines(decode_utf8(lines))
-        listed = read_merges(pairs, vocab, "the vocabulary")
+        check_merges(pairs, vocab, "the vocabulary")
         others = _without_merge(vocab, {left + right for left, right in pairs}, encoder.name)
     plain = {text: i for text, i in vocab.items() if text not in others}
     with naming(encoder):
         tokens = read_tokens(plain, True, "the vocabulary")
-    return Model(tokens=tokens, merges=listed, pattern=NAMED["gpt2"], special_tokens=others)
+    return Model(tokens=tokens, merges=pairs_of_ids(pairs, vocab), pattern=NAMED["gpt2"], special_tokens=others)
 
 
 def _without_merge(vocab: dict[str, int], results: set[str], encoder: str) -> dict[str, int]:

@@ -5,16 +5,16 @@ Tokens over bytes are written in GPT-2's printable characters. Knows no file for
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import chain, starmap
-from operator import add
+from itertools import chain
 from struct import Struct
 from typing import Any
 
 from impls.core.errors import InvalidModel, Unsupported, plural
 from impls.core.model import Model
 from impls.core.model.checks import MAX_ID
-from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, from_printable
+from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
 from impls.formats.files import token_table
 
 Pair = tuple[int, int]
@@ -27,11 +27,9 @@ def check_ids(vocab: Any, field: str) -> dict[str, int]:
     if "" in vocab:
         raise InvalidModel(f"{field}: the token with id {vocab['']!r} is empty")
     ids = vocab.values()
-    if set(map(type, ids)) == {int} and min(ids) >= 0 and max(ids) <= MAX_ID:
-        return vocab
-    for token, i in vocab.items():
-        if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i <= MAX_ID:
-            raise InvalidModel(f"{field}: the token {token!a} has the id {i!r}, not a whole number up to {MAX_ID}")
+    if set(map(type, ids)) != {int} or min(ids) < 0 or max(ids) > MAX_ID:
+        token, i = next((token, i) for token, i in vocab.items() if type(i) is not int or not 0 <= i <= MAX_ID)
+        raise InvalidModel(f"{field}: the token {token!a} has the id {i!r}, not a whole number up to {MAX_ID}")
     return vocab
 
 
@@ -41,38 +39,27 @@ def read_tokens(vocab: Mapping[str, int], of_bytes: bool, field: str) -> tuple[b
     Raise `InvalidModel` naming a token with another character than the 256 printable ones, or a lone surrogate.
     """
     try:
-        return token_table(_all_bytes(vocab, of_bytes), vocab.values())
-    except (LookupError, ValueError):
-        pass  # some token is invalid
-    for token, i in vocab.items():
-        try:
-            from_printable(token) if of_bytes else token.encode()
-        except KeyError as error:
-            holds = f"the token {token!a} (id {i}) holds {error.args[0]!a}, which is not mapped to a byte"
-            raise InvalidModel(f"{field}: {holds}; only byte-level vocabularies are read here") from None
-        except UnicodeEncodeError:
+        tokens = _all_bytes(vocab) if of_bytes else list(map(str.encode, vocab))
+    except UnicodeEncodeError as error:
+        character = error.object[error.start]
+        token, i = next((token, i) for token, i in vocab.items() if character in token)
+        if not of_bytes:
             raise InvalidModel(f"the token {token!a} of the vocabulary holds a lone surrogate") from None
-    raise AssertionError("one of the tokens is invalid")
+        holds = f"the token {token!a} (id {i}) holds {character!a}, which is not mapped to a byte"
+        raise InvalidModel(f"{field}: {holds}; only byte-level vocabularies are read here") from None
+    return token_table(tokens, vocab.values())
 
 
-def _all_bytes(vocab: Iterable[str], of_bytes: bool) -> list[bytes]:
-    """Return the bytes of all tokens, translated at once; raise LookupError or ValueError if one is invalid."""
-    if not of_bytes:
-        return list(map(str.encode, vocab))
-    import numpy as np
-
+def _all_bytes(vocab: Iterable[str]) -> Sequence[bytes]:
+    """Return the bytes of printable tokens, translated at once; raise UnicodeEncodeError if one is invalid."""
     texts = list(vocab)
-    points = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
-    data = np.array(_BYTE_BY_CODE, np.uint16).take(points)  # an IndexError for a code beyond the table
-    if data.max(initial=0) == _NO_BYTE:
-        raise ValueError("a character is not mapped to a byte")
+    data, _ = codecs.charmap_encode("".join(texts), "strict", _BYTE_BY_CODE)
     lengths = list(map(len, texts))
     codes = {length: f"{length}s" for length in set(lengths)}
-    return list(Struct("".join(map(codes.__getitem__, lengths))).unpack(data.astype(np.uint8).tobytes()))
+    return Struct("".join(map(codes.__getitem__, lengths))).unpack(data)
 
 
-_NO_BYTE = 256
-_BYTE_BY_CODE = [CHARACTER_TO_BYTE.get(chr(code), _NO_BYTE) for code in range(1 + max(map(ord, CHARACTER_TO_BYTE)))]
+_BYTE_BY_CODE = {ord(character): byte for character, byte in CHARACTER_TO_BYTE.items()}
 
 
 def two_parts(line: str, where: str) -> tuple[str, str]:
@@ -83,25 +70,18 @@ def two_parts(line: str, where: str) -> tuple[str, str]:
     return left, right
 
 
-def pairs_of_ids(merges: Iterable[tuple[str, str]], vocab: Mapping[str, int]) -> tuple[Pair, ...] | None:
-    """Return merges as pairs of ids; None if the vocabulary has not all of their parts."""
+def pairs_of_ids(merges: Iterable[tuple[str, str]], vocab: Mapping[str, int]) -> tuple[Pair, ...]:
+    """Return merges as pairs of ids; raise KeyError if a part is not in the vocabulary."""
     ids = map(vocab.__getitem__, chain.from_iterable(merges))
-    try:
-        return tuple(zip(ids, ids, strict=True))
-    except KeyError:
-        return None
+    return tuple(zip(ids, ids, strict=True))
 
 
-def read_merges(merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str) -> tuple[Pair, ...]:
-    """Return merges as pairs of ids; raise `InvalidModel` naming a merge with a part or result outside the
-    vocabulary."""
-    if all(map(vocab.__contains__, starmap(add, merges))) and (pairs := pairs_of_ids(merges, vocab)) is not None:
-        return pairs
+def check_merges(merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str) -> None:
+    """Raise `InvalidModel` naming a merge with a part or result outside the vocabulary."""
     for rank, (left, right) in enumerate(merges):
         for part in (left, right, left + right):
             if part not in vocab:
                 raise InvalidModel(f"{field}: merge {rank} ({left!a} {right!a}): {part!a} is not in the vocabulary")
-    raise AssertionError("one of the merges is invalid")
 
 
 def without_unmerged(
@@ -112,8 +92,9 @@ def without_unmerged(
     if not listed:
         return vocab
     used = set(listed).intersection(chain.from_iterable(merges))
-    beginnings = {text[:k] for text in listed for k in range(1, len(text))}
-    used |= set(listed).intersection(left + right for left, right in merges if left in beginnings)
+    halves = [(text[:k], text[k:]) for text in listed for k in range(1, len(text))]
+    if beginnings := {left for left, right in halves if left in vocab and right in vocab}:
+        used |= set(listed).intersection(left + right for left, right in merges if left in beginnings)
     kept = dict(vocab)
     for text in set(listed) - used:
         del kept[text]

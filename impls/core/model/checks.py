@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import chain
-from operator import add
 
 from impls.core.errors import InvalidModel, plural
 from impls.core.model.cuts import single_characters, token_text
@@ -36,8 +36,7 @@ def check_model(model: ModelData) -> None:
     if model.merge_counts is not None and len(model.merge_counts) != len(model.merges):
         raise InvalidModel(f"{len(model.merges)} merges but {len(model.merge_counts)} merge counts")
     _check_tokens(model)
-    if not _all_merge(model):
-        _refuse_merge(model)
+    _check_merges(model)
     _check_whole_tokens(model)
     _check_flags(model)
     if model.sentencepiece is not None:
@@ -46,24 +45,11 @@ def check_model(model: ModelData) -> None:
         token_decoder(model.decoder)
 
 
-def _all_merge(model: ModelData) -> bool:
-    """Return whether all merges are of tokens and make tokens, and keep what they make."""
+def _check_merges(model: ModelData) -> None:
     ids = list(chain.from_iterable(model.merges))
-    if set(map(type, ids)) - {int} or min(ids, default=0) < 0 or max(ids, default=-1) >= len(model.tokens):
-        return False
-    parts = list(map(model.tokens.__getitem__, ids))
-    if None in parts:
-        return False
-    made = tuple(map(add, parts[::2], parts[1::2]))
-    first = model.id_by_token.get(made[0], 0) if made else 0
-    in_order = range(first, first + len(made))  # which is faster to compare with than to look all up
-    is_in_order = model.tokens[first : first + len(made)] == made
-    results = tuple(in_order if is_in_order else map(model.id_by_token.get, made))
-    model.__dict__["merge_results"] = results
-    return None not in results
-
-
-def _refuse_merge(model: ModelData) -> None:
+    with suppress(LookupError, TypeError):
+        if set(map(type, ids)) <= {int} and min(ids, default=0) >= 0 and len(model.merge_results) == len(model.merges):
+            return
     tokens = model.tokens
     for rank, (left, right) in enumerate(model.merges):
         for i in (left, right):

@@ -125,10 +125,13 @@ class ModelData:
 
     @cached_property
     def merge_results(self) -> tuple[int, ...]:
-        """Return the id that each merge makes, in rank order."""
-        tokens, ids = self.tokens, self.id_by_token
-        parts = list(map(tokens.__getitem__, chain.from_iterable(self.merges)))
-        return tuple(map(ids.__getitem__, map(add, parts[::2], parts[1::2])))
+        """Return the id that each merge makes, in rank order; LookupError or TypeError if one does not make a token."""
+        parts = map(self.tokens.__getitem__, chain.from_iterable(self.merges))
+        results = tuple(map(add, parts, parts))  # type: ignore[arg-type]
+        first = self.id_by_token[results[0]] if results else 0
+        if self.tokens[first : first + len(results)] == results:  # the usual order, and faster than looking all up
+            return tuple(range(first, first + len(results)))
+        return tuple(map(self.id_by_token.__getitem__, results))
 
     @cached_property
     def ranks(self) -> Sequence[int]:

@@ -14,7 +14,7 @@ import hashlib
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import chain, repeat, starmap
+from itertools import chain, starmap
 from operator import add
 from typing import Any
 
@@ -41,9 +41,9 @@ from impls.formats.tokenizer_json.space_steps import (
 from impls.formats.tokenizer_json.split_stages import read_stages
 from impls.formats.vocabulary import (
     check_ids,
+    check_merges,
     first_other_id,
     pairs_of_ids,
-    read_merges,
     read_tokens,
     two_parts,
     without_unmerged,
@@ -145,11 +145,10 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
         decoder = next(iter(usual_decoders(rules)), None)
     fields["hugging_face"] = replace(fields["hugging_face"], decoder=decoder)
     tokens += (None,) * (max(byte_ids, default=-1) + 1 - len(tokens))
-    pairs = pairs_of_ids(merges, kept) or read_merges(merges, kept, "model.merges")
     try:
-        model = Model(tokens=tokens, merges=pairs, **fields)
-    except InvalidModel:
-        read_merges(merges, kept, "model.merges")  # names a merge as the file spells it
+        model = Model(tokens=tokens, merges=pairs_of_ids(merges, kept), **fields)
+    except (KeyError, InvalidModel):
+        check_merges(merges, kept, "model.merges")  # names a merge as the file spells it
         raise
     notes = [*spaces.notes, ignored, _dropout(bpe), _other_ids(entries, vocab), _template(file.post_processor)]
     return model, list(filter(None, notes))
@@ -250,11 +249,6 @@ def _merges(given: Any) -> list[tuple[str, str]]:
     """Return the merges; raise `InvalidModel` naming one that is not of two texts."""
     if not isinstance(given, list):
         raise InvalidModel("model.merges: a list is expected")
-    kinds = set(map(type, given))
-    pairs: list[Any] = list(map(str.split, given, repeat(" "))) if kinds == {str} else given
-    are_pairs = kinds in ({str}, {list}) and set(map(len, pairs)) == {2}
-    if are_pairs and set(map(type, chain.from_iterable(pairs))) == {str} and "" not in chain.from_iterable(pairs):
-        return pairs
     entries = converted({"model": {"merges": given}}, MergesFile).model.merges
     return [
         two_parts(entry, f"model.merges[{rank}]") if isinstance(entry, str) else entry

@@ -30,7 +30,6 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         "encoder.json": json.dumps(vocab["vocab"] | {"<s>": 279}, ensure_ascii=False).encode(),
         "gpt2": "\n".join(["#version: 0.2", *merges, ""]).encode(),
         "minbpe": b"minbpe v1\n[a-z]+|[^a-z]+\n1\n<|end|> 300\n97 98\n256 99\n",
-        "subword-nmt": b"#version: 0.2\ne r</w>\nl o\nlo w\nn e\nne w\nlow er</w>\n",
         "tekken": tekken_file(),
         "sentencepiece": trained_file(["low lower lowest newer wider"] * 9, vocab_size=300, byte_fallback=True),
     }
