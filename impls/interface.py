@@ -11,10 +11,12 @@ from abc import ABC
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal, Unpack
 
-from impls.core.arguments import Special, SpecialSet
-from impls.core.errors import BPEError, Unsupported
+from impls.core.arguments import Special
+from impls.core.arguments import SpecialSet as SpecialSet
+from impls.core.errors import Unsupported
 from impls.core.extension import extended, trained
-from impls.core.specification import Ties, TrainingSpec
+from impls.core.specification import Ties as Ties
+from impls.core.specification import TrainingSpec as TrainingSpec
 from impls.core.training import Corpus, Pair
 from impls.operations import batches, canonical, decoding, offsets, pieces, specials, truncation
 from impls.operations.incremental import Incremental
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
 
     Ragged = tuple[np.ndarray, np.ndarray]
     Traced = tuple[list[int], np.ndarray]
-
-__all__ = ["BPEError", "SpecialSet", "Ties", "Tokenizer", "TrainingSpec"]
 
 Ids = list[int]
 Texts = Sequence[str]

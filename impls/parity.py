@@ -39,15 +39,13 @@ def train_parity_aware(
     held_out = None if dev is None else {language: list(texts_in_turn(corpus)) for language, corpus in dev.items()}
     _check(pieces, held_out)
     base = base_symbols(chain.from_iterable(pieces.values()), spec)
-    measured: Mapping[str, Mapping[str, int]] = pieces
+    learners = {language: Learner(Corpus(corpus, spec, base)) for language, corpus in pieces.items()}
+    measured, counted = pieces, learners
     if held_out is not None:
         measured = {language: piece_weights(held_out[language], spec) for language in pieces}
-    n_tokens = {language: _n_symbols(measured[language], spec) for language in pieces}
+        counted = {language: Learner(Corpus(corpus, spec, base)) for language, corpus in measured.items()}
+    n_tokens = {language: _n_symbols(corpus, spec) for language, corpus in measured.items()}
     n_units = dict(n_tokens) if held_out is None else {language: len(held_out[language]) for language in pieces}
-    learners = {language: Learner(Corpus(pieces[language], spec, base)) for language in pieces}
-    counted = learners
-    if held_out is not None:
-        counted = {language: Learner(Corpus(measured[language], spec, base)) for language in pieces}
     any_corpus = next(iter(learners.values())).corpus
     merges: list[Pair] = []
     counts: list[int] = []

@@ -143,8 +143,7 @@ def thread_count(threads: int | None) -> int:
     """Return `threads`, or the number of cores for None; raise ValueError below 1."""
     if threads is None:
         return os.cpu_count() or 1
-    if type(threads) is not int:
-        threads = whole_number("threads", threads, "a whole number or None")
+    threads = whole_number("threads", threads, "a whole number or None")
     if threads < 1:
         raise ValueError(f"threads must be at least 1 or None, not {threads}")
     return threads

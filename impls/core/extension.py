@@ -143,8 +143,6 @@ class Extension:
     def check(self, pieces: Iterable[str]) -> None:
         """Raise `InvalidSpec` if a piece contains the text of `end_of_word`, or a character outside the alphabet of a
         model without an unknown token."""
-        if self.spec.alphabet == "bytes":
-            return
         for symbol in base_symbols(pieces, self.spec):
             if symbol not in self.model.id_by_token and self.model.unknown is None:
                 raise InvalidSpec(

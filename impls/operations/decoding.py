@@ -62,7 +62,11 @@ def decode_with_offsets(tokenizer: Coder, ids: Iterable[int]) -> tuple[str, list
             raise Unsupported(tokenizer.name, "the decoder of the file does not show where the text of a token begins")
         parts = rules.decoder.parts(rules.token_names(ids))
         return "".join(parts), list(accumulate(map(len, parts[:-1]), initial=0)) if parts else []
-    return _with_offsets(_shown(tokenizer.model, ids))
+    tokens = _shown(tokenizer.model, ids)
+    data = b"".join(tokens)
+    text, starts = byte_starts_of_characters(data)
+    places = accumulate(map(len, tokens[:-1]), initial=0) if tokens else ()
+    return text, [bisect_right(starts, place) - 1 if place < len(data) else len(text) for place in places]
 
 
 def _token_bytes(model: Model, ids: Sequence[int]) -> list[bytes]:
@@ -92,14 +96,6 @@ def _shown(model: Model, ids: Sequence[int]) -> list[bytes]:
     if rules.joins_runs and rules.ids_with_mark and shown:
         shown[0] = shown[0].removeprefix(b" ")
     return shown
-
-
-def _with_offsets(tokens: Sequence[bytes]) -> tuple[str, list[int]]:
-    """Return the text of the joined tokens, and the character at which, or inside which, each begins."""
-    data = b"".join(tokens)
-    text, starts = byte_starts_of_characters(data)
-    places = accumulate(map(len, tokens[:-1]), initial=0) if tokens else ()
-    return text, [bisect_right(starts, place) - 1 if place < len(data) else len(text) for place in places]
 
 
 def round_trip_text(model: Model, text: str) -> str | None:

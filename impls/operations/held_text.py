@@ -188,10 +188,8 @@ class Stops:
     def first_in(self, text: str) -> StopString | None:
         """Return the stop string that is complete first in `text`, and its start, or None."""
         ends = [(start + len(stop), start, stop) for stop in self.texts if (start := text.find(stop)) >= 0]
-        if not ends:
-            return None
-        _, start, stop = min(ends)
-        return StopString(stop, start)
+        _, start, stop = min(ends, default=(0, 0, ""))
+        return StopString(stop, start) if stop else None
 
     def n_begun(self, text: str) -> int:
         """Return how many characters at the end of `text` begin a stop string."""

@@ -202,7 +202,9 @@ class Incremental:
             if settled:
                 finished.insert(0, (settled, settled_ids))
             begins, settled, settled_ids = False, "", []
-        place, ids, tail_ids = self._encoded_apart(last, begins=begins)
+        place, encode = self._cuts.last(last), self._encode if begins else self._encode_continued
+        ids = encode(last[:place]) if place else []
+        tail_ids = (self._encode_continued if place else encode)(last[place:])
         settled, settled_ids = settled + last[:place], settled_ids + ids
         ids = [*more, *ids, *tail_ids]
         if len(settled) >= CHUNK:
@@ -216,13 +218,6 @@ class Incremental:
         """Return parts that begin at certain places with their ids; `begins` says whether the first begins the text."""
         encodes = chain([self._encode if begins else self._encode_continued], repeat(self._encode_continued))
         return [(part, encode(part)) for part, encode in zip(parts, encodes, strict=False)]
-
-    def _encoded_apart(self, text: str, *, begins: bool) -> tuple[int, list[int], list[int]]:
-        """Return the last certain place of a text (or 0), the ids before it and those after it."""
-        encode = self._encode if begins else self._encode_continued
-        if place := self._cuts.last(text):
-            return place, encode(text[:place]), self._encode_continued(text[place:])
-        return 0, [], encode(text)
 
     def _with_region(
         self, blocks: Sequence[Chunk], first: int, last: int, n_before: int, region: str

@@ -69,6 +69,8 @@ class StreamRules:
     decoder: TokenDecoder | None = None
     """The steps of a file's decoder, applied to names unless it joins bytes."""
     names_by_id: Mapping[int, str] = field(default_factory=dict)
+    text_by_id: dict[int, str] = field(default_factory=dict)
+    """Texts of ids that are whole characters and not special: a cache, filled by ids pushed alone."""
 
     @property
     def joins_runs(self) -> bool:
@@ -123,11 +125,6 @@ class StreamRules:
         n_before = np.append(0, begins.cumsum())
         are_within = ~begins[ends - n_bytes] & (n_bytes > 0)
         return TokenSizes(n_bytes, n_before[ends] - n_before[ends - n_bytes], are_within)
-
-    @cached_property
-    def text_by_id(self) -> dict[int, str]:
-        """Return the cache of texts of ids that are whole characters and not special, filled by ids pushed alone."""
-        return {}
 
     @cached_property
     def continuations(self) -> frozenset[bytes]:

@@ -104,13 +104,10 @@ class StreamDecoder:
         if not self._stops.texts:
             return text
         text = self._held + text
-        stop = self._stops.first_in(text)
-        if stop is not None:
+        if (stop := self._stops.first_in(text)) is not None:
             self.stopped = StopString(stop.text, self._n_characters + stop.start)
-            n_held = len(text) - stop.start
-        else:
-            n_held = 0 if self._finished else self._stops.n_begun(text)
-        end = len(text) - n_held
-        self._held = "" if self.stopped else text[end:]
+            return text[: stop.start]
+        end = len(text) - (0 if self._finished else self._stops.n_begun(text))
+        self._held = text[end:]
         self._n_characters += end
         return text[:end]

@@ -13,7 +13,6 @@ that look at more (stripped white space, replaced expressions and texts of sever
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
 from functools import lru_cache
 
 from impls.core.text.normalization import PREFIX_SPACE, Step, call, normalizer, steps_of
@@ -90,6 +89,5 @@ def _is_syllable(character: str) -> bool:
 @lru_cache(maxsize=1)
 def _first_parts() -> frozenset[str]:
     """Return the characters that begin the canonical decomposition of another character."""
-    forms: Callable[[str], str] = unicodedata.decomposition
-    every = (forms(chr(code)).split() for code in range(0x80, 0x30000))
+    every = (unicodedata.decomposition(chr(code)).split() for code in range(0x80, 0x30000))
     return frozenset(chr(int(parts[0], 16)) for parts in every if len(parts) == 2 and not parts[0].startswith("<"))

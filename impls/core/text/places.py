@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 import regex
 
@@ -79,16 +81,13 @@ def _changes_of_charsmap(charsmap: Charsmap, text: str) -> list[int]:
 
 def _changes_of_normal_form(name: str, text: str) -> list[int]:
     """Return the change of each character of a normal form: decomposed, reordered, and composed for NFC and NFKC."""
-    decomposed: list[tuple[int, str, int]] = []
-    marks: list[tuple[int, str, int]] = []
-    for character in text:
-        for k, part in enumerate(in_normal_form("NFKD" if "k" in name else "NFD", character)):
-            if rank := 0 if part in NEWER_CHARACTERS else unicodedata.combining(part):
-                marks.append((rank, part, int(k > 0)))
-                continue
-            decomposed += [*sorted(marks, key=lambda mark: mark[0]), (0, part, int(k > 0))]
-            marks = []
-    decomposed += sorted(marks, key=lambda mark: mark[0])
+    parts = (
+        (0 if part in NEWER_CHARACTERS else unicodedata.combining(part), part, int(k > 0))
+        for character in text
+        for k, part in enumerate(in_normal_form("NFKD" if "k" in name else "NFD", character))
+    )
+    runs = groupby(parts, key=lambda part: part[0] > 0)  # of marks, which are put in order, and of other characters
+    decomposed = [part for _, run in runs for part in sorted(run, key=itemgetter(0))]
     composed = _composed(decomposed) if name.endswith("c") else decomposed
     return [change for _, _, change in composed]
 
