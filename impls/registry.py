@@ -93,40 +93,9 @@ def load(name: str, model: Model) -> Tokenizer:
     return get(name)(model)
 
 
-def train(
-    name: str,
-    texts: Iterable[str],
-    spec: TrainingSpec,
-    *,
-    extend: Model | None = None,
-    superword_from: int | None = None,
-    superword_pattern: str = "superword",
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> Tokenizer:
-    """Train a model on `texts` and load it in the same implementation.
-
-    With `extend`, continue from the merges of that model (`impls.core.extension`); with `superword_from`, continue from
-    that number of ids with `superword_pattern` (SuperBPE, see `learn`). `compiled` counts on `threads` threads
-    (default: all cores); with `memory_limit` (bytes) larger tables go through files; `progress` is called with the
-    bytes of each part of the text, from any thread. Raise `Unsupported`, `InvalidSpec` naming the field that is wrong,
-    and `InvalidPattern`.
-    """
-    check_spec(spec)
-    how: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "progress": progress}
-    if any(value is not None for value in how.values()):
-        thread_count(threads)
-        if memory_limit is not None and memory_limit < 1:
-            raise ValueError(f"memory_limit must be a number of bytes or None, not {memory_limit}")
-        if superword_from is not None:
-            raise Unsupported(name, "superwords split the text twice: threads, memory_limit and progress do not apply")
-        count_pieces = getattr(get(name), "count_pieces", None)
-        if count_pieces is None:
-            alone = "trains on one thread, in memory; threads, memory_limit and progress need compiled"
-            raise Unsupported(name, alone)
-        texts = count_pieces(texts, spec, **how)
-    return get(name)(learn(name, texts, spec, extend, superword_from, superword_pattern))
+def train(name: str, texts: Iterable[str], spec: TrainingSpec, **options: Any) -> Tokenizer:
+    """Train a model on `texts` and load it in the same implementation; the options are those of `learn`."""
+    return get(name)(learn(name, texts, spec, **options))
 
 
 def learn(
@@ -136,26 +105,44 @@ def learn(
     extend: Model | None = None,
     superword_from: int | None = None,
     superword_pattern: str = "superword",
+    *,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Model:
-    """Return the model that `train` loads.
+    """Train a model on `texts`; with `extend`, continue from the merges of that model (`impls.core.extension`).
 
     With `superword_from`, SuperBPE (Liu, Hayase, Hofmann, Oh, Smith and Choi 2025, "SuperBPE: Space Travel for Language
     Models"): the first so many ids, special tokens included, are learned by `spec.pattern`, which cuts at white space.
     Their merges are kept, the corpus is cut by the coarser `superword_pattern`, and learning continues: the new merges
     join whole words, or parts of words. The model has the second pattern and all merges in the order they were learned,
     so that any implementation runs it. The second stage learns over pieces as long as texts, which hardly ever repeat.
+
+    `compiled` counts on `threads` threads (default: all cores); with `memory_limit` (bytes) larger tables go through
+    files; `progress` is called with the bytes of each part of the text, from any thread. Raise `Unsupported`,
+    `InvalidSpec` naming the field that is wrong, and `InvalidPattern`.
     """
-    implementation = get(name)
     check_spec(spec)
+    implementation = get(name)
     if extend is not None and not isinstance(extend, Model):
         raise wrong_type("extend", "a Model", extend)
+    how: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "progress": progress}
+    if any(value is not None for value in how.values()):
+        thread_count(threads)
+        if memory_limit is not None and memory_limit < 1:
+            raise ValueError(f"memory_limit must be a number of bytes or None, not {memory_limit}")
+        if superword_from is not None:
+            raise Unsupported(name, "superwords split the text twice: threads, memory_limit and progress do not apply")
+        count_pieces = getattr(implementation, "count_pieces", None)
+        if count_pieces is None:
+            raise Unsupported(name, "trains on one thread, in memory; threads, memory_limit and progress need compiled")
+        texts = count_pieces(texts, spec, **how)
     stages = [spec]
     if superword_from is not None:
         stages = [replace(spec, vocab_size=superword_from), replace(spec, pattern=superword_pattern)]
         resolve(superword_pattern)
         if superword_from > spec.vocab_size:
-            problem = f"{spec.vocab_size} is below the {superword_from} ids that superwords follow"
-            raise InvalidSpec("vocab_size", problem)
+            raise InvalidSpec("vocab_size", f"{spec.vocab_size} is below the {superword_from} ids superwords follow")
         if not extends(implementation):
             raise Unsupported(name, "does not continue from a model, which learning superwords needs")
         texts = list(texts_in_turn(texts))

@@ -52,7 +52,7 @@ def test_what_cannot_be_done_is_refused_before_a_text_is_read(name: str) -> None
     with pytest.raises(Unsupported, match=f"^{name}: does not continue from a model, which learning superwords needs"):
         impls.train(name, texts, TrainingSpec(vocab_size=300), superword_from=280)
     for superword_from, problem in (
-        (301, "vocab_size: 300 is below the 301 ids that superwords follow"),
+        (301, "vocab_size: 300 is below the 301 ids superwords follow"),
         (255, "vocab_size: 255 is below the base size"),
         (0, "vocab_size: must be a whole number of at least 1"),
     ):

@@ -220,7 +220,7 @@ def test_a_training_that_ends_before_its_size_says_why(bounds: dict[str, Any], w
         ("--counts NONE", "holds no text"),
         ("--parity tr=TEXT", "--parity was removed: use `bpebench.train_parity_aware`"),
         ("-c TEXT --superword-pattern none", "--superword-pattern goes with --superword-from"),
-        ("-c TEXT --superword-from 300 --vocab-size 299", "299 is below the 300 ids that superwords follow"),
+        ("-c TEXT --superword-from 300 --vocab-size 299", "299 is below the 300 ids superwords follow"),
         ("-c TEXT --superword-from 258 -e tokenizers", "tokenizers: does not continue from a model"),
         ("-c TEXT --extend BEGUN -e greedy --vocab-size 40", "greedy: does not continue from a given model; naive,"),
         ("-c TEXT --extend BEGUN --vocab-size 11", "11 is below the 12 ids that already exist"),
