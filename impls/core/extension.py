@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Any
 
 from impls.core.errors import InvalidSpec, Unsupported, plural
@@ -88,8 +87,7 @@ class ExtendedCorpus(Corpus):
         pieces, begun = piece_weights(texts, start.spec), start.model.tokens
         start.check(pieces)
         self.tokens = [token or b"" for token in begun] + [b""] * (start.first_new_id - len(begun))
-        runs = [(run, weight) for piece, weight in pieces.items() for run in start.runs(encode_piece(piece))]
-        self.words, self.weights = [run for run, _ in runs], [weight for _, weight in runs]
+        self.fill(pieces, encode_piece, start.model.unknown_id)
 
     def model(self, merges: Sequence[Pair], counts: Sequence[int]) -> Model:
         """Return the given model with the new merges."""
@@ -148,11 +146,6 @@ class Extension:
                 raise InvalidSpec(
                     "alphabet", f"the model to extend has no token for {symbol.decode()!a}, and no unknown token"
                 )
-
-    def runs(self, ids: Sequence[int]) -> list[list[int]]:
-        """Return the ids of a piece cut at its unknown characters, which take part in no merge."""
-        unknown = self.model.unknown_id
-        return [list(run) for known, run in groupby(ids, lambda i: i != unknown) if known]
 
     def result(self, merges: Sequence[Pair], counts: Sequence[int]) -> Model:
         """Return the given model with the new merges (pairs of ids) and their counts."""

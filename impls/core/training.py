@@ -6,7 +6,7 @@ Trainers share these definitions (they are the specification), never the countin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -42,12 +42,16 @@ class Corpus:
         self.budget = merge_budget(self._base, spec)
         """The maximum number of merges."""
         id_of = {symbol: first + index for index, symbol in enumerate(self._base)}
+        self.fill(pieces, lambda piece: [id_of.get(symbol, -1) for symbol in piece_symbols(piece, spec)], -1)
+
+    def fill(self, pieces: Mapping[str, int], ids_of: Callable[[str], list[int]], unknown: int | None) -> None:
+        """Take the ids of the pieces as words; what is `unknown` takes part in no merge."""
         self.words: list[list[int]] = []
         self.weights: list[int] = []
         for piece, weight in pieces.items():
-            for known, run in groupby(piece_symbols(piece, spec), id_of.__contains__):
-                if known:
-                    self.words.append([id_of[symbol] for symbol in run])
+            for is_known, run in groupby(ids_of(piece), lambda i: i != unknown):
+                if is_known:
+                    self.words.append([*run])
                     self.weights.append(weight)
 
     def may_join(self, pair: Pair) -> bool:

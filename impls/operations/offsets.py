@@ -178,5 +178,4 @@ def _in_unit(text: str, spans: np.ndarray, unit: Unit) -> np.ndarray:
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     steps = (0x80, 0x800, 0x10000) if unit == "byte" else (0x10000,)
     sizes = 1 + sum((codes >= step).astype(np.int64) for step in steps)
-    places: np.ndarray = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])[spans]
-    return places
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]).take(spans)

@@ -49,8 +49,7 @@ class SplitTables:
         if text.isascii():
             return np.frombuffer(text.encode().translate(2 * self.ascii_classes.tobytes()), np.uint8)
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        classes: np.ndarray = self.page_classes[(self.pages[codes >> 6].astype(np.uint32) << 6) + (codes & 63)]
-        return classes
+        return self.page_classes.take((self.pages.take(codes >> 6).astype(np.uint32) << 6) + (codes & 63))
 
 
 def split_tables(pattern: str) -> SplitTables:
@@ -145,8 +144,7 @@ def cuts_outside(stage: SplitTables, kept_whole: Iterable[str]) -> np.ndarray | 
             cuts[before, after] = False
     if not cuts.any() or stage.end > 64:
         return None
-    bits: np.ndarray = cuts.astype(np.uint64) << np.arange(cuts.shape[1], dtype=np.uint64)
-    return np.asarray(bits.sum(axis=1).astype(np.int64))
+    return cuts.astype(np.int64) @ (np.int64(1) << np.arange(cuts.shape[1]))
 
 
 class PairCuts:

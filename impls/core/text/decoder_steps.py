@@ -57,9 +57,8 @@ def _with_bytes(tokens: list[str]) -> list[str]:
     return written
 
 
-def _replacing(pattern: str, new: str) -> Step:
-    replace = replacing(pattern, new)
-    return lambda tokens: list(map(replace, tokens))
+def _each(change: Callable[[str], str]) -> Step:
+    return lambda tokens: list(map(change, tokens))
 
 
 def _stripping(character: str, start: str, stop: str) -> Step:
@@ -70,7 +69,7 @@ def _stripping(character: str, start: str, stop: str) -> Step:
         kept = max(len(token) - n_last, 0)
         return token[:kept] + token[kept:].rstrip(character)
 
-    return lambda tokens: list(map(stripped, tokens))
+    return _each(stripped)
 
 
 def _without_suffix(suffix: str) -> Step:
@@ -88,8 +87,8 @@ _PLAIN: dict[str, Step] = {
     FUSE: lambda tokens: ["".join(tokens)],
 }
 _WITH_ARGUMENTS: dict[str, tuple[int, Callable[..., Step]]] = {
-    "replace": (2, lambda old, new: lambda tokens: [token.replace(old, new) for token in tokens]),
-    "replace-regex": (2, _replacing),
+    "replace": (2, lambda old, new: _each(lambda token: token.replace(old, new))),
+    "replace-regex": (2, lambda pattern, new: _each(replacing(pattern, new))),
     "strip": (3, _stripping),
     "suffix": (1, _without_suffix),
     "metaspace": (2, _by_metaspace),
@@ -136,8 +135,7 @@ class TokenDecoder:
 
 def steps_of_decoder(written: str) -> list[tuple[str, list[str]]]:
     """Return (name, arguments) of each step of `Model.decoder`; raise `InvalidModel` for an unknown one."""
-    n_arguments = dict.fromkeys(_PLAIN, 0) | {name: n for name, (n, _) in _WITH_ARGUMENTS.items()}
-    return read_calls(written, n_arguments, "decoder")
+    return read_calls("decoder", written, _PLAIN, _WITH_ARGUMENTS)
 
 
 @lru_cache(maxsize=64)

@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
+FORMS: tuple[Form, ...] = get_args(Form)
 
 
 def _class(pairs: list[tuple[int, int]]) -> str:

@@ -12,19 +12,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from itertools import chain
+from typing import Any
 
 import regex
 
 from impls.core.errors import InvalidModel, InvalidPattern
 from impls.core.text.charsmap import Charsmap, charsmap_of
-from impls.core.text.normal_forms import is_mark, lower_case, normal_form
+from impls.core.text.normal_forms import FORMS, is_mark, lower_case, normal_form
 from impls.core.text.patterns import check_size, seconds_for, too_slow
 from impls.core.text.unicode_16 import as_unicode_16, stand_ins
 
 Step = Callable[[str], str]
+Calls = list[tuple[str, list[str]]]
 
 WHITE_SPACE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028"
 WHITE_SPACE += "\u2029\u202f\u205f\u3000"
@@ -60,10 +62,7 @@ def replacing(pattern: str, new: str) -> Step:
 
 
 _PLAIN: dict[str, Step] = {
-    "nfc": partial(normal_form, "NFC"),
-    "nfd": partial(normal_form, "NFD"),
-    "nfkc": partial(normal_form, "NFKC"),
-    "nfkd": partial(normal_form, "NFKD"),
+    **{form.lower(): partial(normal_form, form) for form in FORMS},
     "lowercase": lower_case,
     "strip-accents": _without_accents,
     "strip": lambda text: text.strip(WHITE_SPACE),
@@ -89,20 +88,20 @@ def call(name: str, *texts: str) -> str:
     return f"{name}({','.join(json.dumps(text) for text in texts)})" if texts else name
 
 
-def steps_of(normalization: str) -> list[tuple[str, list[str]]]:
+def steps_of(normalization: str) -> Calls:
     """Return (name, arguments) of each step; raise `InvalidModel` for an unknown one.
 
     >>> steps_of('nfc+replace("a+b","c")')
     [('nfc', []), ('replace', ['a+b', 'c'])]
     """
-    n_arguments = dict.fromkeys([*_PLAIN, CHARSMAP], 0) | {name: n for name, (n, _) in _WITH_ARGUMENTS.items()}
-    return read_calls(normalization, n_arguments, "normalization")
+    return read_calls("normalization", normalization, [*_PLAIN, CHARSMAP], _WITH_ARGUMENTS)
 
 
-def read_calls(written: str, n_arguments: dict[str, int], what: str) -> list[tuple[str, list[str]]]:
-    """Return (name, arguments) of each step written by `call`; raise `InvalidModel` for any but those of
-    `n_arguments`."""
-    calls: list[tuple[str, list[str]]] = []
+def read_calls(what: str, written: str, plain: Iterable[str], with_arguments: Mapping[str, tuple[int, Any]]) -> Calls:
+    """Return (name, arguments) of each step written by `call`; raise `InvalidModel` for one that has no such name, or
+    not the number of arguments."""
+    n_arguments = dict.fromkeys(plain, 0) | {name: n for name, (n, _) in with_arguments.items()}
+    calls: Calls = []
     at = 0
     while at < len(written):
         match = _CALL.match(written, at)
