@@ -153,7 +153,7 @@ def _read_json(content: bytes, path: Path) -> tuple[str, Model]:
 def _read_pair(path: Path) -> tuple[str, Model]:
     if (pair := gpt2_pair.find_pair(path)) is None:
         half = "half of GPT-2's format, which is two files in one folder"
-        raise InvalidModel(f"{half}: {' or '.join(gpt2_pair.PAIRS)}")
+        raise InvalidModel(f"{half}: {' or '.join(gpt2_pair.PAIRS)}; codes of subword-nmt alone are not supported")
     return gpt2_pair.FORMAT, gpt2_pair.read(*pair)
 
 
