@@ -152,10 +152,10 @@ def test_help_is_quick_because_nothing_heavy_is_imported() -> None:
 
 def test_closed_streams_are_one_clear_line_or_change_nothing(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("low lower lowest")
-    for verb in ("evaluate -c -", "encode -"):
-        refused = ended_in_shell(f"{verb} -m gpt2 <&-")
+    for command in ("evaluate -c - -m gpt2", "encode - -m gpt2", "train -c - -e priority"):
+        refused = ended_in_shell(f"{command} <&-", tmp_path)
         assert refused.returncode == 2
-        assert "standard input is closed; name a file, or pipe something in" in refused.stderr
+        assert "is closed; name a file, or pipe something in" in refused.stderr
     train = "train -c text.txt -e priority --vocab-size 258 --out made.json --json"
     refused = ended_in_shell(f"{train} >&-", tmp_path)
     assert refused.returncode == 2
