@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from child import run
+from random_models import BYTES
 
 import impls
 from impls.compiled import Compiled
@@ -74,6 +75,15 @@ def test_all_tokenizers_share_ints_until_a_vocabulary_needs_more_room(
     for tokenizer in (first, Compiled(model)):
         assert tokenizer.encode(text) == before == Priority(model).encode(text)
     assert interpreter._ints[0] is not rows
+
+
+@only_fast
+def test_there_is_an_int_for_every_id_where_merges_are_not_in_order_of_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreter, "_ints", (interpreter._ints[0][:0], 0))
+    tokenizer = Compiled(Model(tokens=(*BYTES, *[None] * 100, b"bc", b"ab"), merges=((97, 98), (98, 99))))
+    assert tokenizer.encode("a") == [97]
+    assert interpreter._ints[1] == 358
+    assert tokenizer.encode("abbc") == [357, 356]
 
 
 @only_fast
