@@ -10,7 +10,7 @@ import pytest
 from random_models import random_merges
 
 import impls
-from impls import Model, SpecialToken, TrainingSpec, Unsupported
+from impls import Model, SpecialToken, TrainingSpec, UnknownSymbol, Unsupported
 from impls.core.pattern.runs import Runs
 from impls.interface import Tokenizer
 from impls.operations import cut_piece, truncation
@@ -125,6 +125,15 @@ def test_a_special_token_within_a_growing_piece_is_seen(name: str) -> None:
     assert (raised.value.offset, grown.n_ids) == (LEAST, LEAST // 2 + 1)
     allowed = impls.load(name, model).incremental("=" * LEAST, allowed_special="all")
     assert (allowed.append("=").ids, allowed.append(">")) == ([61], Change(LEAST // 2 - 1, 2, [61, 257]))
+
+
+def test_a_character_without_a_token_is_refused_and_changes_nothing(hand_made: Callable[[str], Model]) -> None:
+    grown = impls.load("backtracking", hand_made("a+a")).incremental("a" * LEAST)
+    assert grown.append("a") == Change(LEAST // 2, 0, [0])
+    with pytest.raises(UnknownSymbol) as raised:
+        grown.append("z")
+    assert raised.value.offset == LEAST + 1
+    assert grown.append("a") == Change(LEAST // 2, 1, [1])
 
 
 @pytest.mark.parametrize("name", ["none", "gpt2", "cl100k", "o200k", "deepseek"])

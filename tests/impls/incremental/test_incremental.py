@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import impls
-from impls import SpecialToken, TrainingSpec
+from impls import Model, SpecialToken, TrainingSpec
 from impls.interface import Tokenizer
 from impls.operations.changes import Change, change_of
 from impls.operations.incremental import CHUNK
@@ -179,3 +179,9 @@ def test_a_long_piece_is_truncated_by_bisection(tokenizer: Tokenizer) -> None:
     grown.truncate(100)
     assert 90 <= grown.n_ids <= 100
     assert grown.ids == tokenizer.encode(grown.text)
+
+
+def test_a_beginning_that_would_end_in_a_symbol_without_a_token_is_not_taken(hand_made: Callable[..., Model]) -> None:
+    grown = impls.load("naive", hand_made("", extra="a b b</w>", end_of_word="</w>")).incremental("aab")
+    assert grown.truncate(2) == Change(0, 3, [])
+    assert grown.text == ""

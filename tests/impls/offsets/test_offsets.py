@@ -238,8 +238,10 @@ def test_wrong_arguments_and_tokenizers_that_do_not_spell_the_text_are_refused()
     with pytest.raises(TypeError, match=r"^text must be a str, not b"):
         tokenizer.encode_with_offsets(b"a")  # type: ignore[arg-type]
 
-    with pytest.raises(Unsupported, match="do not spell the text"):
-        wrap("twice", foreign(encode=lambda text: [*text.encode() * 2]))(BYTES).encode_with_offsets("a")
     characters = over_characters().with_(normalization="nfc")
+    wrong = [(BYTES, [97, 97]), (BYTES, [BYTES.vocab_size]), (characters, []), (characters, [0] * 3)]
+    for model, ids in wrong:
+        with pytest.raises(Unsupported, match="do not spell the text"):
+            wrap("wrong", foreign(encode=lambda text, ids=ids: ids))(model).encode_with_offsets("a")
     with pytest.raises(UnknownSymbol, match="at character 2"):
         impls.load("naive", characters).encode_with_offsets("e\u0301\u4dff")
