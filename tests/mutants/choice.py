@@ -35,7 +35,7 @@ def tests_of(path: str) -> list[str]:
         return min(distance, 2), -len(words & _words(test)), not is_mirror, distance, size
 
     side = f"tests/{module.parts[0]}/"
-    side = side if any(test.startswith(side) for test in _imports()) else "tests/impls/"
+    side = side if any(test.startswith(side) for test in _imports()) else "tests/"
     return sorted((test for test in _imports() if test.startswith(side) and "/test_" in test), key=remoteness)
 
 
