@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import fields
@@ -41,12 +40,6 @@ class Fuzz(Verb):
     sides: tuple[str, ...] = argument(nargs=-1, metavar="A B...")
     models: tuple[str, ...] = options.models
     random_models: bool = flag("Generate models too, instead of using -m.", "--models")
-    files: int | None = option(
-        "Generate N random tokenizer.json files, from --seed on, and compare the sides with Hugging Face's reading.",
-        "--files",
-        type=options.size,
-        metavar="N",
-    )
     seconds: float | None = option(
         f"Seconds to search.  [default: {_DEFAULT_SECONDS:.0f}]", "--time", type=options.SECONDS
     )
@@ -62,8 +55,6 @@ class Fuzz(Verb):
         """Search, or replay; return whether there is a difference or nothing was compared."""
         if self.again:
             return self._replay()
-        if self.files is not None:
-            return self._files(self.files)
         from harness.check.fuzz.replay import CounterexampleFile
 
         plan = self._plan()
@@ -80,33 +71,6 @@ class Fuzz(Verb):
             click.echo("bpebench: interrupted", err=True)
             raise click.exceptions.Exit(1 if result.findings else 130)
         return bool(result.findings or _not_compared(plan, result))
-
-    def _files(self, n_files: int) -> bool:
-        """Compare the library's reading of random files with the sides'; return whether one differs."""
-        from harness.check.fuzz.files import FilesResult, fuzz_files
-
-        options.ensure(self.sides, "name the sides that read the files, such as: bpebench fuzz compiled --files 1000")
-        options.ensure_alone(self, "files", "sides", "seed", "seconds", "stop_after")
-        with progress("fuzzing files", n_files) as bar:
-
-            def advance(result: FilesResult) -> None:
-                bar.advance(1, f"seed {result.seeds[1]:,}, {len(result.findings)} found")
-
-            result = fuzz_files(self.sides, self.seed, n_files, self.seconds, self.stop_after, advance)
-
-        def lines() -> Iterator[str]:
-            for finding in result.findings:
-                answers = f"tokenizers {finding.of_library!a}, {finding.side} {finding.answer!a}"
-                yield f"seed {finding.seed}: {finding.text!a}: {answers}"
-                yield json.dumps(finding.document)
-            first, end = result.seeds
-            yield (
-                f"seeds {first} to {end - 1}: {result.n_texts:,} texts compared, {result.n_refused:,} files refused: "
-                + plural(len(result.findings), "difference")
-            )
-
-        self.output(result, lambda: "\n".join(lines()))
-        return bool(result.findings) or not result.n_texts
 
     def _plan(self) -> FuzzPlan:
         from harness.check.fuzz.run import FuzzPlan

@@ -2,6 +2,5 @@
 
 Direct generators make a hundred thousand texts a second, as many as a tokenizer encodes, and the same ones for the same
 seed on every release of every package but Python. `alphabets` holds the characters, `families` makes texts of one kind,
-`tokenizer_files` makes random files tokenizer.json, and `texts` makes the fixed texts, those of words and tokens, and
-lists of ids.
+and `texts` makes the fixed texts, those of words and tokens, and lists of ids.
 """

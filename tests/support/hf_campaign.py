@@ -1,5 +1,4 @@
-"""Random files and calls, given to `bpebench.hf.Tokenizer` and to the library; `bpebench fuzz --files` gives the files
-to `impls`.
+"""Random files and calls, given to `bpebench.hf.Tokenizer` and to the library.
 
 Each seed is one file, ten texts, ten lists of any ids, and fifty calls, of which some change both tokenizers.
 """
@@ -17,9 +16,9 @@ from typing import Any
 
 import tokenizers
 from hf_calls import Call, differs, outcome, shown
+from tokenizer_files import file_texts, tokenizer_file
 from tokenizers import processors
 
-from harness.generators.tokenizer_files import file_texts, tokenizer_file
 from harness.process.limits import Limits
 from harness.process.session import Answer, functions
 from impls.core.errors import InvalidFile, UnknownSymbol, Unsupported

@@ -144,7 +144,7 @@ def added(alphabet: str, **flags: bool) -> list[Document]:
 
 
 def shapes() -> dict[str, Document]:
-    """One file of each kind; `harness.generators.tokenizer_files` mixes kinds at random."""
+    """One file of each kind; `tokenizer_files` mixes kinds at random."""
     table = {"type": "Precompiled", "precompiled_charsmap": charsmap()}
     spaces = chain(table, strip(False, True), replace(" {2,}", "▁", "Regex"))
     at_spaces = split(" ", "MergedWithPrevious", invert=False, kind="String")

@@ -36,7 +36,6 @@ def sides(
         (["priority", "nobody@1.0", "-m", "MODEL"], "unknown implementation 'nobody@1.0'; known: naive"),
         (["priority", "greedy", "-m", "no-such-model"], "no-such-model"),
         (["priority", "greedy", "-m", "x", "--models"], "give it without -m"),
-        (["priority", "--files", "3", "--models"], "--files does not go with --models"),
         (["priority", "naive", "-c", "no-such-corpus", "-m", "MODEL"], "no-such-corpus"),
         (["--replay", "--save", "no-such-file.jsonl"], "no-such-file.jsonl: holds no counterexamples"),
     ],

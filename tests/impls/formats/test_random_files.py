@@ -1,21 +1,21 @@
-"""Random files of tokenizer.json: every implementation follows our reading, and our own files keep it.
-
-That our reading is the library's is asked by `harness.check.fuzz.files`, of the same generator.
-"""
+"""Random tokenizer.json files: our reading is the library's, all implementations follow it, our own files keep it."""
 
 from __future__ import annotations
 
 import json
 import random
 from collections import Counter
+from contextlib import suppress
+from operator import methodcaller
 from pathlib import Path
 
 import pytest
+from hf_calls import outcome
+from tokenizer_files import file_texts, tokenizer_file
 from tokenizer_json_shapes import SHAPES, a_file, n_ids, read, token
 from tokenizers import Tokenizer, models
 
 import impls
-from harness.generators.tokenizer_files import file_texts, tokenizer_file
 from impls import Model, formats
 from impls.core.errors import BPEError, UnknownSymbol, Unsupported
 from impls.formats import OlderUnicode, OtherIds, TemplateIgnored, load, losses, save
@@ -65,6 +65,36 @@ def test_random_files_are_followed_and_kept(tmp_path: Path, fuzz: int) -> None:
         if not losses(model, "tokenizer.json"):
             assert [ids_or_unknown(again, text) for text in texts] == expected, seed
     assert min(ran[name] for name in (*OTHERS, "tokenizer.json")) > 4 * fuzz, ran
+
+
+def test_our_reading_is_the_librarys(fuzz: int) -> None:
+    """Files and texts on which the library panics are left out, and files that we refuse."""
+    n_compared = 0
+    for seed in range(150 * fuzz):
+        rng = random.Random(seed)
+        document = tokenizer_file(rng)
+        library = outcome(Tokenizer.from_str, json.dumps(document | {"post_processor": None}))
+        try:
+            ours = impls.load("priority", read(document))
+        except BPEError:
+            continue
+        for text in () if isinstance(library, BaseException) else file_texts(document, rng, 10):
+            expected = outcome(methodcaller("encode", text, add_special_tokens=False), library)
+            ids = ids_or_unknown(ours, text)
+            if isinstance(expected, BaseException) or isinstance(ids, str):
+                assert not isinstance(ids, str) or document["model"]["unk_token"] is None  # the library keeps nothing
+                continue
+            n_compared += 1
+            assert ids == expected.ids, (seed, text)
+            with suppress(Unsupported):
+                _, spans = ours.encode_with_offsets(text, allowed_special="all")
+                assert spans.tolist() == list(map(list, expected.offsets)), (seed, text)
+            every = sorted(library.get_vocab(with_added_tokens=True).values())
+            for some in (ids, *(rng.choices(every, k=n) for n in (1, 8) if every)):
+                decoder, decoded = ours.decoder(), library.decode(some, skip_special_tokens=False)
+                assert ours.decode(some) == decoded, (seed, some)
+                assert "".join([*(decoder.push([i]) for i in some), decoder.finish()]) == decoded, (seed, some)
+    assert n_compared > 900 * fuzz
 
 
 def check_promise(tokenizer: impls.Tokenizer, text: str) -> None:

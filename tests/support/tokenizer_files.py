@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
-from importlib.resources import files
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -19,9 +19,7 @@ from impls.core.text.byte_alphabet import to_printable
 
 Document = dict[str, Any]
 
-PARTS: dict[str, Any] = tomllib.loads(
-    (files("harness.generators") / "tokenizer_files.toml").read_text(encoding="utf-8")
-)
+PARTS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """What files, and texts for them, are made of."""
 _BYTE_LEVEL: Document = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 _METASPACE: Document = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}

@@ -9,8 +9,7 @@ from random import Random
 from typing import Any
 
 import tokenizers
-
-from harness.generators.tokenizer_files import PARTS, file_texts, tokenizer_file
+from tokenizer_files import PARTS, file_texts, tokenizer_file
 
 SEEDS = range(1_000)
 
