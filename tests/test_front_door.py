@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from refusals import refused
 
 import bpebench
 from harness.outcome import Outcome
@@ -32,11 +33,9 @@ def test_a_tokenizer_is_loaded_by_path_or_model(model_file: Path) -> None:
 def test_a_model_alone_is_loaded_by_the_fast_one(model_file: Path) -> None:
     assert bpebench.load(model_file).name == bpebench.load(bpebench.load_model(model_file)).name == "compiled"
     assert bpebench.load(str(model_file)).encode("the mat") == bpebench.load("priority", model_file).encode("the mat")
-    with pytest.raises(bpebench.BPEError, match=r"unknown model 'compiled'.* is an implementation"):
-        bpebench.load("compiled")
+    refused(bpebench.BPEError, r"unknown model 'compiled'.* is an implementation", bpebench.load, "compiled")
     for wrong in (5, None):
-        with pytest.raises(TypeError, match=f"model must be a name or a path, not {wrong}"):
-            bpebench.load_model(wrong)  # type: ignore[arg-type]
+        refused(TypeError, f"model must be a name or a path, not {wrong}", bpebench.load_model, wrong)
     with pytest.raises(TypeError, match="pattern must be a name, an expression or several expressions, not 5"):
         bpebench.load("priority", model_file, pattern=5)  # type: ignore[arg-type]
 
@@ -65,20 +64,15 @@ def test_files_and_paths_are_read_and_a_text_that_names_a_file_warns(tmp_path: P
     ):
         assert bpebench.train("priority", spec=spec, **given).model.merges == expected
         assert bpebench.train("priority", vocab_size=262, min_count=1, **given).model.merges == expected
-    with pytest.raises(TypeError, match="min_counts"):
-        bpebench.train("priority", ["a"], vocab_size=262, min_counts=1)
+    refused(TypeError, "min_counts", bpebench.train, "priority", ["a"], vocab_size=262, min_counts=1)
     with pytest.warns(
         UserWarning, match=r"corpus\.txt' is used as text, but is also a file; to read it give a Path, or files="
     ):
         bpebench.train("priority", [str(tmp_path / "corpus.txt")], spec)
-    with pytest.raises(TypeError, match=r"give either texts or files="):
-        bpebench.train("priority", spec=spec)
-    with pytest.raises(TypeError, match=r"spec=bpebench\.TrainingSpec\(vocab_size="):
-        bpebench.train("priority", ["a"])
-    with pytest.raises(TypeError, match="the implementation comes first"):
-        bpebench.train(["a"], vocab_size=300)  # type: ignore[arg-type]
-    with pytest.raises(bpebench.BPEError, match="missing"):
-        bpebench.train("priority", files=["missing"], spec=spec)
+    refused(TypeError, r"give either texts or files=", bpebench.train, "priority", spec=spec)
+    refused(TypeError, r"spec=bpebench\.TrainingSpec\(vocab_size=", bpebench.train, "priority", ["a"])
+    refused(TypeError, "the implementation comes first", bpebench.train, ["a"], vocab_size=300)
+    refused(bpebench.BPEError, "missing", bpebench.train, "priority", files=["missing"], spec=spec)
     with pytest.raises(TypeError, match="files must be several paths, not one str; put it into a list"):
         bpebench.train("priority", files="corpus.txt", spec=spec)
 

@@ -84,9 +84,7 @@ def test_printed_commands_are_understood(command: str) -> None:
 def test_printed_commands_work(commands: list[str], environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "datasets").symlink_to(_ROOT / "datasets")  # as in a clone
     for command in commands:
-        ended = subprocess.run(
-            ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
+        ended = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True)
         verb = shlex.split(command)[1]
         transcript = f"$ {command}\n{ended.stdout}\n{ended.stderr}"
         assert ended.returncode == (1 if verb in _FINDS else 0), transcript

@@ -218,9 +218,7 @@ print(tokenizer.encode("abc"), tokenizer.decode([256]), tokenizer.encode_batch([
 """
 
 
-needs_kernels = pytest.mark.skipif(
-    target.generation() is None, reason="the wheel carries no object files for this processor"
-)
+needs_kernels = pytest.mark.skipif(target.generation() is None, reason="it has no object files for this processor")
 
 
 @needs_kernels

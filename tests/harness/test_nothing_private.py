@@ -35,9 +35,7 @@ def strings(value: Any) -> set[str]:
     return {value} if isinstance(value, str) else set()
 
 
-@pytest.mark.parametrize(
-    "folder", sorted(path.parent for path in _RESULTS.glob("*/records.jsonl")), ids=lambda p: p.name
-)
+@pytest.mark.parametrize("folder", sorted(p.parent for p in _RESULTS.glob("*/records.jsonl")), ids=lambda p: p.name)
 def test_a_committed_run_holds_no_path_and_no_address(folder: Path) -> None:
     documents = [json.loads(path.read_text("utf-8")) for path in folder.glob("*.json")]
     documents += map(json.loads, (folder / "records.jsonl").read_text("utf-8").splitlines())

@@ -88,9 +88,7 @@ def test_an_error_names_what_is_wrong_on_one_line(bpebench: Any) -> None:
         assert "evil" in ended.err.splitlines()[-1], line
 
 
-def test_progress_shows_names_as_they_are_and_escaped(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_shows_names_escaped(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with progress(NAME) as bar:
         bar.note(NAME)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
@@ -103,9 +101,7 @@ def test_progress_shows_names_as_they_are_and_escaped(
     assert "[/dim]" in shown
 
 
-def test_progress_is_lines_where_the_library_for_bars_is_missing(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_rich_progress_is_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setitem(sys.modules, "rich", None)
     with progress("counting", 2) as bar:

@@ -22,9 +22,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     return move
 
 
-def test_lines_show_share_rate_and_what_is_left(
-    clock: Callable[[float], None], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lines_show_share_rate_and_rest(clock: Callable[[float], None], capsys: pytest.CaptureFixture[str]) -> None:
     with progress("counting", 400e6, "bytes") as bar:
         clock(1)
         bar.advance(1e6)  # too soon for a line
@@ -33,9 +31,7 @@ def test_lines_show_share_rate_and_what_is_left(
     assert capsys.readouterr().err.splitlines() == ["counting …", "counting 25 %, 10 MB/s, 30 s left, b.txt"]
 
 
-def test_nothing_is_estimated_where_the_total_is_unknown(
-    clock: Callable[[float], None], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_total_no_estimate(clock: Callable[[float], None], capsys: pytest.CaptureFixture[str]) -> None:
     with progress("evaluating", unit="bytes") as bar:
         clock(10)
         bar.advance(50e6)

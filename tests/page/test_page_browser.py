@@ -31,9 +31,7 @@ def written(html: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.as_uri()
 
 
-def test_the_page_is_quiet_runs_no_text_of_a_record_and_does_not_scroll_sideways(
-    open_page: Any, several_url: str
-) -> None:
+def test_the_page_is_quiet_runs_no_text_and_does_not_scroll_sideways(open_page: Any, several_url: str) -> None:
     watched = open_page(several_url, scheme="dark", width=320)
     page = watched.page
     page.evaluate(OPEN)

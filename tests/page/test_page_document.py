@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from html_document import Document, view_data
+from refusals import refused
 
 from harness.records import RecordError
 from harness.report.page.runs import _attributes, _environment, render_page, script_json
@@ -106,8 +107,7 @@ def test_a_template_escapes_what_it_is_given() -> None:
 
 
 def test_sparse_runs_make_a_page_and_damaged_ones_an_error(hostile_folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="holds no records"):
-        render_page([tmp_path])
+    refused(RecordError, "holds no records", render_page, [tmp_path])
     (tmp_path / "records.jsonl").touch()
     assert [attributes["id"] for attributes in Document(render_page([tmp_path])).of("section")] == ["run"]
     (tmp_path / "records.jsonl").write_bytes((hostile_folder / "records.jsonl").read_bytes())
@@ -118,5 +118,4 @@ def test_sparse_runs_make_a_page_and_damaged_ones_an_error(hostile_folder: Path,
     assert "Not recorded." in page
     assert "Long words and &lt;few&gt; tokens." in page
     (tmp_path / "machine.json").write_text("{half")
-    with pytest.raises(RecordError, match=r"machine\.json: is damaged"):
-        render_page([tmp_path])
+    refused(RecordError, r"machine\.json: is damaged", render_page, [tmp_path])

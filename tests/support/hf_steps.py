@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -70,24 +69,6 @@ def cut(e: Any, *given: Any, **options: Any) -> Any:
 def filled(e: Any, *given: Any, **options: Any) -> Any:
     e.pad(*given, **options)
     return shown(e)
-
-
-def while_parts_change(m: Any) -> Any:
-    """Whether encoding in some threads fails, or mixes, while others set parts."""
-    t = of_bytes(m)
-    wanted = [t.encode(line).ids for line in LINES]
-
-    def set_parts() -> bool:
-        for _ in range(20):
-            t.post_processor, t.decoder = processors.ByteLevel(trim_offsets=True), decoders.ByteLevel()
-        return True
-
-    with ThreadPoolExecutor(4) as threads:
-        done = [
-            threads.submit(set_parts),
-            *(threads.submit(lambda: [t.encode(line).ids for line in LINES]) for _ in range(6)),
-        ]
-        return [one.result() in (True, wanted) for one in done]
 
 
 def decoded(m: Any, decoder: Any, *names: str) -> Any:

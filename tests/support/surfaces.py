@@ -62,9 +62,8 @@ def public_names(library: object) -> list[str]:
     names = [name for name in dir(library) if not name.startswith("_")]
     if isinstance(library, ModuleType) and library is not tokenizers:
         modules = {name: getattr(getattr(library, name), "__module__", library.__name__) for name in names}
-        public = [
-            name for name, module in modules.items() if module in (library.__name__, *_PUBLIC_OF.get(library, ()))
-        ]
+        own = (library.__name__, *_PUBLIC_OF.get(library, ()))
+        public = [name for name, module in modules.items() if module in own]
         return [name for name in public if not isinstance(getattr(library, name), ModuleType | bool)]
     return [name for name in names if library is not tokenizers or name not in _IMPORTED]
 
@@ -73,18 +72,13 @@ _PUBLIC_OF = {tiktoken: ("tiktoken.core", "tiktoken.model", "tiktoken.registry")
 _IMPORTED = ("Any", "Enum", "List", "Tuple", "Union", "tokenizers")
 
 
-def status(kind: str, name: str, ours: object) -> tuple[str, str]:
-    """Whether a name is provided, refused or absent, and what to do instead."""
-    instead = NOT_PROVIDED.get(kind, {}).get(name)
-    if instead is not None:
-        return "refused", instead
-    return ("provided" if hasattr(ours, name) else "absent"), ""
-
-
 def rows(pairs: list[Pair], *, refuses: bool) -> Iterator[tuple[str, str, str, str]]:
+    """Yield whether each name is provided, refused or absent, and what to do instead."""
     for kind, library, ours in pairs:
+        refused = NOT_PROVIDED.get(kind, {}) if refuses else {}
         for name in public_names(library):
-            yield (kind, name, *status(kind if refuses else "", name, ours))
+            state = "refused" if name in refused else "provided" if hasattr(ours, name) else "absent"
+            yield kind, name, state, refused.get(name, "")
 
 
 def page() -> str:

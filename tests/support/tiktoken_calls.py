@@ -176,8 +176,6 @@ def agree(theirs: tuple[str, Any], ours: tuple[str, Any]) -> bool:
         return ours[0] == "value" or issubclass(ours[1], Exception)
     if theirs[0] != ours[0]:
         return False
-    return issubclass(ours[1], theirs[1]) if ours[0] == "raised" else same(theirs[1], ours[1])
-
-
-def same(left: Any, right: Any) -> bool:
-    return type(left) is type(right) and left == right
+    if ours[0] == "raised":
+        return issubclass(ours[1], theirs[1])
+    return type(theirs[1]) is type(ours[1]) and theirs[1] == ours[1]

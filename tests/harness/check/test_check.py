@@ -107,9 +107,7 @@ def test_greedy_is_expected_to_differ(tmp_path: Path, hand_made: Any, here: None
 
 
 @pytest.mark.parametrize("name", ["lossy", "last-text", "texts-by-ids", "own-ids", "all-wrong"])
-def test_a_decoder_that_only_answers_what_was_encoded_is_found_alone_and_on_one_text(
-    checked: Checked, name: str
-) -> None:
+def test_a_decoder_that_only_knows_encoded_texts_is_found(checked: Checked, name: str) -> None:
     result = checked("The cat", f"planted-{name}")
     (verdict,) = result.verdicts
     assert verdict.status == "mismatch"
@@ -147,9 +145,7 @@ def test_the_class_of_a_pair_follows_from_the_model() -> None:
 
 
 def test_what_is_claimed_says_on_how_much_it_rests(checked: Checked) -> None:
-    result = checked(
-        "the cat sat on the mat, THE END " * 100, "naive", "priority", "planted-all-wrong", max_bytes=2_000
-    )
+    result = checked("the cat sat on the mat, THE END " * 99, "naive", "priority", "planted-all-wrong", max_bytes=2_000)
     sizes = {(pair.a, pair.b): (pair.n_texts, pair.n_bytes, pair.n_differing_texts) for pair in result.agreements}
     assert sizes == {
         ("naive", "priority"): (1, 2_000, 0),

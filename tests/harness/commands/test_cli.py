@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from records_by_hand import timed
+from tables import rows_of
 
 from harness.cli import VERBS
 from harness.records import RecordWriter
@@ -31,71 +32,22 @@ def test_every_verb_has_its_own_help(bpebench: Any) -> None:
         assert (ended.status, "Usage: bpebench" in ended.out) == (0, True), verb
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("frobnicate", "there is no verb 'frobnicate'; `bpebench --help` lists them"),
-        ("submission make x", "the verb 'submission' was removed; send the folder of a run as it is"),
-        ("exlain naive greedy x", "there is no verb 'exlain'; did you mean 'explain'?"),
-        ("check --unicode", "--unicode was removed: use `bpebench conform`"),
-        ("report --record 1", "--record was removed: each line of records.jsonl"),
-        ("evaluate --out x", "--out was removed: use --json, --csv or --latex, and > FILE"),
-        ("encode a -m o200k", "unknown model 'o200k'; did you mean 'o200k_base'? known: "),
-        ("encode a -m ./no/such/file.json", "there is no such model file"),
-        ("encode a -e nobody -m MODEL", "unknown implementation 'nobody'; known: naive"),
-        ("encode a -e to -m MODEL", "'to' matches tiktoken, tokenizers, "),
-        ("encode a -m gpt2 -m MODEL", "-m: given 2 times, of which only the last would count; give it once"),
-        ("encode a<s>b -m MODEL", "'<s>' at character 1; --allow-special encodes it as its id, --special-as-text"),
-        ("encode a -m MODEL --allow-special --special-as-text", "exclude each other; choose one"),
-        ("decode 12 x1 -m MODEL", "'x1' is not a token id"),
-        ("decode 1,,2 -m MODEL", "there is no token id between the commas"),
-        ("decode 99999 -m MODEL", "at position 0; the ids of MODEL are 0 to 274"),
-        ("decode -- 1 -m MODEL", "'-m' is not a token id"),
-        ("check -e ( -m MODEL -c samples", "not a regular expression"),
-        ("check -e ^nobody$ -m MODEL -c samples", "-e '^nobody$': no such implementation; known: naive"),
-        ("check -E ^naive$ -E ^priority$", "-E: given 2 times, of which only the last would count; join"),
-        ("check -m MODEL -c no-such-corpus", "no-such-corpus"),
-        ("check -m MODEL -c EMPTY -e ^naive$", "holds no text"),
-        ("check -m MODEL -c - -e ^naive$", "save it to a file"),
-        ("train --vocab-size 100 -c samples", "below the base size"),
-        ("train --vocab-size 300 -c samples --pattern (a)", "capturing group"),
-        ("train -e backtracking -c samples", "does not train"),
-        ("convert MODEL out --to zip", "unknown format 'zip'; known: bpebench, tiktoken"),
-        ("convert gpt2 out --to bpebench --pattern qwen", "--pattern goes with a rank file; gpt2 is not a file"),
-        ("convert MODEL out --to bpebench --pattern qwen", "is of the format bpebench, which says how text is cut"),
-        ("convert MODEL out --to bpebench --pattern gtp2", "unknown pattern 'gtp2'; did you mean 'gpt2'?"),
-        ("vocab MODEL --fail-on partial", "--fail-on needs --lint"),
-        ("compare a b --fail-if sluggish", "'sluggish' is not a condition"),
-        ("run -w ^english --out out", "no workload is left to run; did you mean 'short/o200k"),
-        ("run -e naive|mine.py --dry-run", "mine.py is a file or a command, not an expression; give it"),
-        ("check -e mine.py|naive -m gpt2", "mine.py is a file or a command, not an expression; give it"),
-        ("run --dry-run -E naive --exclude=priority", "-E: given 2 times"),
-        ("report no-such-folder", "holds no records.jsonl"),
-        ("report RUN --table sped", "no table 'sped' in this run; did you mean 'speed'? known: "),
-        ("report RUN -w (", "'(' is not a regular expression"),
-        ("report RUN --json --format csv", "--json and --format csv exclude each other"),
-        ("report RUN RUN", "only --html takes several runs; name one"),
-        ("train --vocab-size -3", "invalid size '-3'"),
-        ("train --show -1", "-1 is not in the range"),
-        ("train --max-bytes 0", "invalid size '0'"),
-        ("evaluate -m gpt2 -c gen/letters:0", "the size must be 1 to"),
-        ("run --scale --doublings -1", "-1 is not in the range"),
-        ("run --scale --limit nan", "must be a number, not nan"),
-        ("conform naive --time inf", "must be a number, not inf"),
-        ("sweep --price 1e400", "must be a number, not 1e400"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), rows_of(__file__, "wrong_commands.tsv"))
 def test_bad_input_gets_one_clear_line_and_status_2(
-    bpebench: Any, model_file: Path, own_cache: Path, tmp_path: Path, arguments: str, message: str
-) -> None:
+    bpebench: Any, model_file: Path, own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    arguments: str, message: str,
+) -> None:  # fmt: skip
     places = {"MODEL": str(model_file), "RUN": str(tmp_path / "run"), "EMPTY": str(tmp_path / "empty.txt")}
     (tmp_path / "empty.txt").touch()
     with RecordWriter(tmp_path / "run") as writer:
         writer.write(*timed("naive", [[0.1]]))
     for name, place in places.items():
         arguments, message = arguments.replace(name, place), message.replace(name, place)
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
     ended = bpebench(*arguments.split())
     assert (ended.status, ended.out, message in ended.err) == (2, "", True), ended.err
+    assert sorted(tmp_path.iterdir()) == before
     assert (len(ended.err.splitlines()) <= 5, max(map(len, ended.err.splitlines())) < 500) == (True, True)
 
 
@@ -119,9 +71,7 @@ def test_a_shell_completes_verbs_and_names(line: str, completed: str) -> None:
         "convert MODEL OUT/x.tiktoken --to tiktoken", "fetch gpt2", "report RUN",
     ],
 )  # fmt: skip
-def test_every_document_is_an_object_with_named_fields(
-    bpebench: Any, model_file: Path, tmp_path: Path, arguments: str
-) -> None:
+def test_every_document_has_named_fields(bpebench: Any, model_file: Path, tmp_path: Path, arguments: str) -> None:
     with RecordWriter(tmp_path / "run") as writer:
         writer.write(*timed("naive", [[0.1]]), *timed("priority", [[0.2]]))
     for name, place in {"MODEL": model_file, "RUN": tmp_path / "run", "OUT": tmp_path}.items():

@@ -48,9 +48,7 @@ def test_a_row_has_every_key_and_each_figure_lies_in_its_interval(bpebench: Any,
     assert [row["language"] for row in rows] == [None, "tr"]
 
 
-def test_lossy_vocabularies_are_marked_and_never_ranked(
-    bpebench: Any, hand_made: Any, lossy: str, tmp_path: Path
-) -> None:
+def test_lossy_vocabularies_are_marked_not_ranked(bpebench: Any, hand_made: Any, lossy: str, tmp_path: Path) -> None:
     hand_made("", alphabet="bytes").save(tmp_path / "letters.json")
     (tmp_path / "text.txt").write_text("日本語を話す\n\nはい\n")
     letters = str(tmp_path / "letters.json")
@@ -101,9 +99,7 @@ def test_csv_says_what_json_says_and_latex_parses(
             assert {len(re.findall(r"(?<!\\)&", line)) for line in lines} == {len(columns) - 1}
 
 
-def test_tokens_are_compared_with_the_fewest_document_by_document_and_a_sentence_says_so(
-    bpebench: Any, text_file: Path, tmp_path: Path
-) -> None:
+def test_tokens_are_compared_with_the_fewest_by_document(bpebench: Any, text_file: Path, tmp_path: Path) -> None:
     command = ["evaluate", "-m", "gpt2", "-m", "o200k_base", "-c", "samples/tr"]
     gpt2, o200k = json.loads(bpebench(*command, "--json").out)["rows"]
     assert o200k["tokens_over_fewest"] == 1
@@ -118,23 +114,13 @@ def test_tokens_are_compared_with_the_fewest_document_by_document_and_a_sentence
     assert "gpt2 and r50k_base take about as many tokens" in shown
 
 
-def test_prices_are_those_of_a_vocabulary_and_a_single_document_has_no_intervals(
-    bpebench: Any, text_file: Path, tmp_path: Path
-) -> None:
+def test_prices_and_a_single_document_without_intervals(bpebench: Any, text_file: Path, tmp_path: Path) -> None:
     command = ["evaluate", "-m", "gpt2", "-m", "o200k_base", "-c", str(text_file), "--price"]
     rows = json.loads(bpebench(*command, "gpt2=2", "--json").out)["rows"]
     assert [row["rank"] for row in rows] == [1, 1]
     assert [row["cost"] for row in rows] == [rows[0]["n_tokens"] * 2 / 1e6, None]
     assert "Cost: of this text, in the currency of the price" in bpebench(*command, "gpt2=2").out
     assert r"o200k\_base" in bpebench(*command, "gpt2=2", "--latex").out
-    for price, message in (
-        ("2.5", "name the vocabulary it is for, as in --price gpt2=2.5"),
-        ("llama3=1", "'llama3' is not one of the vocabularies"),
-        ("gpt2=x", "'x' is not an amount of 0 or more"),
-        ("gpt2=nan", "'nan' is not an amount of 0 or more"),
-    ):
-        ended = bpebench(*command, price)
-        assert (ended.status, ended.out, message in ended.err) == (2, "", True)
     (tmp_path / "one.txt").write_text("one document")
     ended = bpebench("evaluate", "-m", "gpt2", "-c", str(tmp_path / "one.txt"), "--json")
     assert json.loads(ended.out)["rows"][0]["intervals"] == {}

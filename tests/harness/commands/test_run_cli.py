@@ -20,9 +20,7 @@ def faults_of(monkeypatch: pytest.MonkeyPatch, *records: Measurement) -> int:
 
 
 @pytest.mark.parametrize("status", ["refused", "missing", "unverified"])
-def test_a_run_in_which_nothing_was_timed_is_a_fault(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: str
-) -> None:
+def test_no_timing_is_a_fault(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: str) -> None:
     assert faults_of(monkeypatch, *timed("naive", [[]], outcome=status)) == 1
     assert "nothing was timed" in capsys.readouterr().err
     assert faults_of(monkeypatch) == 1

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from child import run
 from module_folders import found_in
+from tables import rows_of
 
 import impls
 from harness.outcome import Outcome
@@ -91,36 +92,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> Pa
     return tmp_path
 
 
-_READ = "is also read; name another file to write"
-_IS_FILE = "ok.txt is a file, not a folder"
-_EMPTY = "the path is empty"
-
-
-@pytest.mark.parametrize(
-    ("command", "problem"),
-    [
-        ("report run --html run/records.jsonl", _READ),
-        ("report run --html run/machine.json", _READ),
-        ("train -c ok.txt --extend m.json --vocab-size 270 --out m.json", _READ),
-        ("train -c ok.txt --extend mine --vocab-size 270 --name mine", _READ),
-        ("train --count-only -c texts --out texts/a.txt", _READ),
-        ("convert mine cache/models/mine.json --to tiktoken", _READ),
-        ("train -c ok.txt --vocab-size 270 --out ''", _EMPTY),
-        ("convert m.json --to tiktoken ''", _EMPTY),
-        ("check -m m.json -c ok.txt -e ^naive$ --out ''", _EMPTY),
-        ("report ''", _EMPTY),
-        ("vocab ''", "unknown model ''"),
-        ("convert m.json texts --to tiktoken", "texts: is a folder; name a file to write"),
-        ("convert m.json ok.txt/x/y --to tiktoken", _IS_FILE),
-        ("train -c ok.txt --vocab-size 270 --out ok.txt/m.json", _IS_FILE),
-        ("report run --html ok.txt/x.html", _IS_FILE),
-        ("check -m m.json -c ok.txt -e ^naive$ --out ok.txt/x", _IS_FILE),
-        ("convert m.json /dev/full --to bpebench", "the disk is full; free some space, or write to another place"),
-    ],
-)
-def test_nothing_is_written_over_what_is_read_or_where_no_file_can_be(
-    bpebench: Any, here: Path, command: str, problem: str
-) -> None:
+@pytest.mark.parametrize(("command", "problem"), rows_of(__file__, "wrong_places.tsv"))
+def test_nothing_is_written_where_it_must_not_be(bpebench: Any, here: Path, command: str, problem: str) -> None:
     before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
     ended = bpebench(*("" if word == "''" else word for word in command.split()))
     assert (ended.status, problem in ended.err, ended.err.count("\n") <= 4) == (2, True, True), ended.err
@@ -151,9 +124,8 @@ def test_a_file_is_written_through_links_pipes_and_streams_and_keeps_its_permiss
     assert os.read(reader, 100) == b"content"
     os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
-    done = run(
-        "from pathlib import Path; from impls.formats.files import write_atomically as w; w(Path('/dev/stdout'), b'x')"
-    )
+    code = "import pathlib, impls.formats.files as files; files.write_atomically(pathlib.Path('/dev/stdout'), b'x')"
+    done = run(code)
     assert (done.returncode, done.stdout, Path("/dev/stdout").is_symlink()) == (0, "x", True), done.stderr
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import dying_workers
 import pytest
+from tables import rows_of
 
 import harness.training.text
 import impls
@@ -126,9 +127,7 @@ def test_processes_and_a_cluster_count_the_same(
     assert (ended.status, "tcp://127.0.0.1:9: no scheduler answers" in ended.err) == (2, True)
 
 
-def test_what_a_worker_that_died_was_counting_is_counted_again_a_few_times(
-    bpebench: Any, large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dead_worker_is_replaced(bpebench: Any, large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "count_group", dying_workers.dies)
     ended = bpebench("train", "--count-only", "-c", str(large), "--workers", "2")
     assert (ended.status, "workers died 3 times in a row; they may lack memory" in ended.err) == (2, True)
@@ -203,33 +202,7 @@ def test_a_training_that_ends_before_its_size_says_why(bounds: dict[str, Any], w
 # --- what does not go together ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--count-only", "name a corpus (-c) or a file of counts"),
-        ("--count-only -c TEXT --ties first --name x", "--count-only does not go with --name, --ties"),
-        ("--count-only -c TEXT --memory-limit much", "invalid size 'much'; write it like 8k"),
-        ("--count-only -c absent.txt", "there is no such file"),
-        ("--count-only --counts TEXT", "not a complete file of counts"),
-        ("--count-only -c TEXT --pattern [a-z]+", "leaves out"),
-        ("--count-only -c TEXT --scheduler host:99999", "--scheduler host:99999: invalid address; write tcp://HOST"),
-        ("-c TEXT --scheduler tcp://", "--scheduler tcp://: invalid address"),
-        ("-c TEXT -e priority --workers 2", "--workers is for files that are counted"),
-        ("--counts KEPT -e tokenizers", "tokenizers trains on text, not on counts"),
-        ("--counts KEPT --superword-from 262", "counts are split already"),
-        ("--counts NONE", "holds no text"),
-        ("--parity tr=TEXT", "--parity was removed: use `bpebench.train_parity_aware`"),
-        ("-c TEXT --superword-pattern none", "--superword-pattern goes with --superword-from"),
-        ("-c TEXT --superword-from 300 --vocab-size 299", "299 is below the 300 ids superwords follow"),
-        ("-c TEXT --superword-from 258 -e tokenizers", "tokenizers: does not continue from a model"),
-        ("-c TEXT --extend BEGUN -e greedy --vocab-size 40", "greedy: does not continue from a given model; naive,"),
-        ("-c TEXT --extend BEGUN --vocab-size 11", "11 is below the 12 ids that already exist"),
-        ("-c TEXT --extend BEGUN --alphabet bytes", "end_of_word"),
-        ("-c TEXT --extend no-such-model", "no-such-model"),
-        ("-c TEXT --extend NORMALISED --vocab-size 20 --out new.json", "cannot continue from this model"),
-        ("-c TEXT --until gain<1%", "--until was removed: use `bpebench sweep`"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), rows_of(__file__, "wrong_training.tsv"))
 def test_what_does_not_go_together_gets_one_line(
     bpebench: Any, text: str, begun: str, tmp_path: Path, arguments: str, message: str
 ) -> None:

@@ -47,9 +47,7 @@ def test_train_shows_the_first_tokens_and_keeps_the_model(bpebench: Any, own_cac
     assert json.loads(piped.out)["n_merges"] == 2
 
 
-def test_convert_says_what_is_lost_and_a_rank_file_takes_a_pattern(
-    bpebench: Any, model_file: Path, tmp_path: Path
-) -> None:
+def test_convert_says_what_is_lost_and_takes_a_pattern(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
     ranks, made = tmp_path / "ranks.tiktoken", tmp_path / "made.json"
     ended = bpebench("convert", str(model_file), str(ranks), "--to", "tiktoken")
     assert (ended.status, "lost:" in ended.err) == (0, True)

@@ -30,21 +30,14 @@ def test_findings_in_json(bpebench: Any, folder: Path) -> None:
     counts = found["findings"]
     assert (counts["unreachable"], counts["unreached"], counts["unused-byte"]) == (1, 0, 13)
     assert (counts["partial"], counts["duplicate-nfc"], counts["duplicate-nfkc"]) == (1, 1, 1)
-    (lost,) = [one for one in found["unreached"] if one["rule"] != "utf-8"]
-    assert (lost["id"], lost["token"], lost["ids"], lost["proven"], lost["rule"]) == (
-        258,
-        "abc",
-        [97, 256],
-        True,
-        "merges",
-    )
+    (lost,) = [token for token in found["unreached"] if token["rule"] != "utf-8"]
+    expected = {"id": 258, "token": "abc", "ids": [97, 256], "proven": True, "rule": "merges"}
+    assert expected.items() <= lost.items()
     assert found["duplicates"] == {"nfc": [[259, 261]], "nfkc": [[259, 261]]}
     assert found["n_tokens"] == 262
 
 
-def test_the_exit_status_is_that_of_the_kinds_asked_for_and_the_text_shows_the_proof(
-    bpebench: Any, folder: Path
-) -> None:
+def test_the_exit_status_follows_the_kinds_asked_for_and_proofs_are_shown(bpebench: Any, folder: Path) -> None:
     for kind, name, status in (
         ("unreachable", "bad", 1), ("unreachable", "good", 0), ("duplicate-nfc", "bad", 1), ("partial", "bad", 1),
         ("partial", "good", 0), ("unreached", "bad", 0), ("unused-byte", "good", 1),
@@ -53,5 +46,3 @@ def test_the_exit_status_is_that_of_the_kinds_asked_for_and_the_text_shows_the_p
         assert (ended.status, f"failed: {kind}" in ended.out) == (status, bool(status)), kind
     shown = bpebench("vocab", str(folder / "bad.json"), "--lint").out
     assert ("its symbols merge to" in shown, "97 256" in shown) == (True, True)
-    refused = bpebench("vocab", str(folder / "bad.json"), "--lint", "--find", "a")
-    assert (refused.status, "--lint does not go with --" in refused.err) == (2, True)

@@ -40,9 +40,7 @@ def test_a_planted_fault_is_found_named_and_shrunk(conform: Conform, name: str) 
     assert sum(len(text.text) for text in texts) <= finding.n_characters, example
 
 
-def test_a_wrong_code_point_at_one_place_and_one_wrong_token_are_found(
-    conform: Conform, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_code_point_and_a_wrong_token_are_found(conform: Conform, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(6):
         character, wrong = planted_by_rule.code_point(number)
         monkeypatch.setattr(encoding, "CODES", [*range(0x41, 0x5B), ord(character)])
@@ -129,9 +127,7 @@ def test_a_right_adapter_with_everything_to_offer_passes(conform: Conform) -> No
         (honest.Appends, ("incremental",)),
     ],
 )
-def test_a_right_tokenizer_passes_however_it_is_built(
-    conform: Conform, right: type[Right], checks: tuple[str, ...]
-) -> None:
+def test_a_right_tokenizer_passes_however_built(conform: Conform, right: type[Right], checks: tuple[str, ...]) -> None:
     report = conform(right, *checks)
     assert not report.failed, [(verdict.check, verdict.reason) for verdict in report.failed]
     assert report.has_passed
@@ -146,18 +142,14 @@ def test_a_right_tokenizer_passes_however_it_is_built(
         ("truncate", "truncate", "its truncate takes other arguments: TypeError"),
     ],
 )
-def test_what_is_of_another_kind_is_not_asked_and_what_is_not_there_not_offered(
-    conform: Conform, method: str, check: str, reason: str
-) -> None:
+def test_another_kind_is_not_asked_and_none_not_offered(conform: Conform, method: str, check: str, reason: str) -> None:
     other = type("Other", (Right,), {method: lambda self: {}})
     (verdict,) = conform(other, check).verdicts
     assert (verdict.status, verdict.n_inputs, reason in verdict.reason) == ("not asked", 0, True), verdict.reason
     assert conform(Right, check).verdicts[0].status == "not offered"
 
 
-def test_models_that_change_the_text_are_held_to_what_the_reference_does(
-    conform: Conform, planted_model: impls.Model
-) -> None:
+def test_models_that_change_the_text_are_held_to_the_reference(conform: Conform, planted_model: impls.Model) -> None:
     model = planted_model.with_(normalization="nfc+prefix-space")
     of_ours = conform(lambda: impls.load("naive", model), "offsets", reference="priority", model=model)
     assert [(verdict.status, verdict.n_inputs > 100) for verdict in of_ours.verdicts] == [("passed", True)]

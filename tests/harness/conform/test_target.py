@@ -170,9 +170,7 @@ exports.getEncoding = name => ({ encode: text => [name.length], decode: () => na
 
 @pytest.mark.needs("node")
 @pytest.mark.parametrize(("skew", "status"), [("", 0), ("^ (byte === 122)", 1)])
-def test_conform_judges_a_javascript_module_by_the_example_adapter(
-    bpebench: Any, tmp_path: Path, skew: str, status: int
-) -> None:
+def test_conform_judges_a_javascript_module_by_adapter(bpebench: Any, tmp_path: Path, skew: str, status: int) -> None:
     (tmp_path / "bytes.cjs").write_text(_BYTES.replace("SKEW", skew))
     impls.Model(tokens=tuple(bytes([byte]) for byte in range(256)), merges=()).save(tmp_path / "bytes.json")
     command = shlex.join(["node", str(PROTOCOL.parent / "examples" / "adapter.cjs"), str(tmp_path / "bytes.cjs")])

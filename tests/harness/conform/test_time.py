@@ -49,9 +49,7 @@ def test_all_checks_together_keep_within_the_time(conform: Conform, monkeypatch:
     assert min(given) >= 5
 
 
-def test_a_check_is_charged_neither_for_what_precedes_its_first_request_nor_for_a_start(
-    planted_model: impls.Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_is_charged_from_its_first_request(planted_model: impls.Model, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("harness.conform.client.time.monotonic", lambda: now[0])
 
@@ -78,9 +76,7 @@ def test_what_was_stopped_by_the_clock_is_incomplete(conform: Conform) -> None:
 
 
 @pytest.mark.parametrize(("wrong", "verdict"), [(False, "incomplete"), (True, "does not conform")])
-def test_a_slow_target_ends_in_time_failed_only_where_it_is_wrong(
-    conform: Conform, monkeypatch: pytest.MonkeyPatch, wrong: bool, verdict: str
-) -> None:
+def test_slow_targets_end_in_time(conform: Conform, monkeypatch: pytest.MonkeyPatch, wrong: bool, verdict: str) -> None:
     monkeypatch.setattr(case, "OVERTIME_SECONDS", 2.0)
 
     def encode(self: Any, text: str, *options: Any, **named: Any) -> list[int]:
@@ -96,9 +92,7 @@ def test_a_slow_target_ends_in_time_failed_only_where_it_is_wrong(
     assert any(verdict.reason.startswith("stopped by the clock after") for verdict in report.verdicts)
 
 
-def test_what_would_take_a_slow_target_long_is_not_asked_and_said(
-    planted_model: impls.Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_takes_a_slow_target_long_is_skipped(planted_model: impls.Model, monkeypatch: pytest.MonkeyPatch) -> None:
     assert asking._longest_quick([(1_000, 2.0)], 1.5) == inf
     assert asking._longest_quick([(500, 0.1), (1_000, 0.2)], 1.5) == pytest.approx(7_500)
     assert asking._longest_quick([(500, 0.1), (1_000, 0.375), (1_000, 0.375)], 1.5) == pytest.approx(2_000, rel=0.1)
@@ -136,9 +130,7 @@ def test_time_and_memory_out_of_proportion_are_found_and_families_not_timed_are_
     assert re.search("not timed, since it refuses them or is too slow: .*runs of ' '", verdict.reason), verdict.reason
 
 
-def test_growth_that_a_target_declares_of_pieces_is_noted_and_no_other(
-    conform: Conform, planted_model: impls.Model
-) -> None:
+def test_declared_growth_of_pieces_is_noted_and_no_other(conform: Conform, planted_model: impls.Model) -> None:
     split = planted_model.splitter.split
 
     def of_pieces(operation: str, arguments: dict[str, Any]) -> Any:

@@ -41,9 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_verb_says_whether_a_target_conforms_as_a_table_or_one_document(
-    bpebench: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_verb_prints_a_table_or_one_document(bpebench: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     options = ("-m", "small.json", *(f"--check={name}" for name in ("ids", "round-trip", "batch")))
     wrong = bpebench("conform", "conform_adapter:Lower", *options)
@@ -55,9 +53,7 @@ def test_the_verb_says_whether_a_target_conforms_as_a_table_or_one_document(
     assert [verdict["status"] for verdict in document["verdicts"]] == ["passed", "same as reference", "not offered"]
 
 
-def test_what_cannot_be_judged_is_status_2_and_one_line(
-    bpebench: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_judged_ends_with_2(bpebench: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     for arguments, message in (
         ("no_such_module:Thing", "no module no_such_module"),

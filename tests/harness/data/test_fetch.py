@@ -29,9 +29,7 @@ def test_what_is_fetched_is_there_without_a_network_afterwards(stand_in: Index) 
     assert stand_in.leftovers() == []
 
 
-def test_a_corpus_is_fetched_on_first_use_and_tells_of_it_on_standard_error(
-    stand_in: Index, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_corpus_is_fetched_on_first_use_and_says_so(stand_in: Index, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(list(load_corpus("two").documents())) == 1
     assert stand_in.asked == ["second"]
     captured = capsys.readouterr()
@@ -103,9 +101,7 @@ def test_a_damaged_file_of_the_cache_is_fetched_again(stand_in: Index) -> None:
     assert stand_in.asked == ["first", "first"]
 
 
-def test_a_full_disk_is_one_clear_error_and_leaves_nothing_half_written(
-    stand_in: Index, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_one_error_and_leaves_nothing_behind(stand_in: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", Mock(side_effect=OSError(ENOSPC, os.strerror(ENOSPC))))
         with pytest.raises(DataError, match=r"the disk is full.*BPEBENCH_CACHE"):

@@ -41,9 +41,7 @@ def test_irregular_merges_are_a_finding_and_what_was_assumed_is_noted(tmp_path: 
     assert "has no pattern" in note
 
 
-def test_the_verb_shows_a_pattern_that_the_vocabulary_is_not_used_with_and_ends_with_1(
-    ranked: Model, tmp_path: Path, bpebench: Any
-) -> None:
+def test_the_verb_shows_a_pattern_the_vocabulary_is_not_used_with(ranked: Model, tmp_path: Path, bpebench: Any) -> None:
     wrong, right = str(tmp_path / "wrong.json"), str(tmp_path / "right.json")
     save(ranked.with_(pattern="gpt2"), Path(wrong), "tokenizer.json")
     save(ranked, Path(right), "tokenizer.json")

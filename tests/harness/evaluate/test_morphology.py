@@ -169,10 +169,3 @@ def test_the_verb_takes_a_language_or_a_file_and_puts_lossy_vocabularies_last(bp
         assert ("x.json" in lines[1], "lossy" in lines[2]) == (True, True), "a lossy vocabulary comes last"
     shown = bpebench(*command).out
     assert ("MorphScore" in shown, "A lossy vocabulary comes last" in shown) == (True, True)
-    for arguments, message in (
-        (("-c", "samples/tr"), "--morphology does not go with --corpus"),
-        (("--morphology", "xx"), "xx: there is no such file; built in: he, ru, tr"),
-        (("--csv", "--latex"), "choose one of --json, --csv and --latex"),
-    ):
-        ended = bpebench(*command, *arguments)
-        assert (ended.status, message in ended.err) == (2, True)

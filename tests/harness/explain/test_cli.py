@@ -28,9 +28,7 @@ def test_two_that_differ_end_with_1_and_show_both_derivations(bpebench: Any, mod
         assert shown in ended.out
 
 
-def test_two_that_refuse_the_text_do_not_agree(
-    bpebench: Any, model_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refusals_do_not_agree(bpebench: Any, model_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "refusing.py").write_text(
         "class Refusing:\n    def encode(self, text): raise ValueError('no')\n    def decode(self, ids): return ''\n"
     )
@@ -43,9 +41,7 @@ def test_two_that_refuse_the_text_do_not_agree(
     assert (shown.status, "agree:" in shown.out) == (1, False)
 
 
-def test_the_text_comes_from_a_file_from_standard_input_or_escaped(
-    bpebench: Any, model_file: str, tmp_path: Path
-) -> None:
+def test_the_text_comes_from_a_file_standard_input_or_escaped(bpebench: Any, model_file: str, tmp_path: Path) -> None:
     file = tmp_path / "text.txt"
     file.write_bytes(b"aab")
     arguments = ("explain", "priority", "greedy", "-m", model_file, "--json")
@@ -66,24 +62,6 @@ def test_each_side_may_have_a_model_of_its_own(bpebench: Any, model_file: str, h
     ended = bpebench("explain", "priority", "priority", "aab", "-m", model_file, "-m", str(other))
     assert ended.status == 1
     assert "priority on hand-made.json and priority on other.json differ first in: merges" in ended.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["explain", "nobody", "priority", "a"], "unknown implementation 'nobody'"),
-        (["explain", "./nowhere.json", "priority", "a"], "there is no such file"),
-        (["explain", "priority", "naive", "@nowhere.txt"], "there is no file 'nowhere.txt'"),
-        (["explain", "priority", "naive", "--escaped", "\\u12"], "not a backslash escape"),
-        (["explain", "priority", "naive", "a", "-m", "A", "-m", "B", "-m", "C"], "give -m once"),
-        (["trace", "nobody", "a"], "unknown implementation 'nobody'"),
-    ],
-)
-def test_bad_usage_is_one_line_and_status_2(bpebench: Any, model_file: str, arguments: list[str], message: str) -> None:
-    ended = bpebench(*arguments, *(["-m", model_file] if "-m" not in arguments else []))
-    assert ended.status == 2
-    assert message in ended.err
-    assert ended.out == ""
 
 
 def test_trace_shows_each_merge_with_its_rank(bpebench: Any, model_file: str) -> None:

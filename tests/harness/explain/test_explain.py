@@ -52,10 +52,8 @@ def hidden(encode: Encode, tokenizer: impls.Tokenizer = PRIORITY) -> Side:
 
 def by_pattern(expression: str, tokenizer: impls.Tokenizer = PRIORITY) -> Side:
     """Byte pair encoding over other pieces, which it does not report."""
-    compiled = regex.compile(expression)
-    return hidden(
-        lambda text: [i for piece in compiled.findall(text) for i in tokenizer.encode_piece(piece)], tokenizer
-    )
+    cut = regex.compile(expression).findall
+    return hidden(lambda text: [i for piece in cut(text) for i in tokenizer.encode_piece(piece)], tokenizer)
 
 
 def by_piece(model: Model, encode_piece: Encode) -> Side:
@@ -125,9 +123,7 @@ def test_other_ids_at_the_second_call_are_determinism() -> None:
          "hidden recognises ‘<|end|>’ (id 400) at character 1"),
     ],
 )  # fmt: skip
-def test_each_stage_is_named_by_a_fault_planted_in_it(
-    stage: str, encode: Any, decode: Any, text: str, message: str
-) -> None:
+def test_each_stage_is_named_by_a_planted_fault(stage: str, encode: Any, decode: Any, text: str, message: str) -> None:
     box = Side(
         name="hidden",
         encode=lambda text: encode(PRIORITY, text),
@@ -277,9 +273,7 @@ def test_of_a_merge_listed_twice_the_later_rank_counts(hand_made: Any, name: str
     ("merges", "text", "message", "step"),
     [("b+c a+b", "xab", "‘ab’ has the id 256 in one, 257 in other", None), ("a+b", "abc", "no such token", 2)],
 )
-def test_another_id_or_no_token_is_the_vocabulary(
-    hand_made: Any, merges: str, text: str, message: str, step: int | None
-) -> None:
+def test_another_id_is_the_vocabulary(hand_made: Any, merges: str, text: str, message: str, step: int | None) -> None:
     one = side("priority", hand_made("a+b b+c" if step is None else "a+b ab+c", alphabet="bytes"), "one")
     other = side("priority", hand_made(merges, alphabet="bytes"), "other")
     assert explained(one, other, text, "vocabulary", message).step == step

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -20,33 +19,11 @@ def model(saved: Any) -> str:
 
 
 @pytest.fixture(autouse=True)
-def sides(
-    sides_here: Callable[[], AbstractContextManager[None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
+def sides(sides_here: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Sides answer in this process, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     with sides_here():
         yield
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["tiktoken"], "name two sides or more"),
-        (["priority", "nobody@1.0", "-m", "MODEL"], "unknown implementation 'nobody@1.0'; known: naive"),
-        (["priority", "greedy", "-m", "no-such-model"], "no-such-model"),
-        (["priority", "greedy", "-m", "x", "--models"], "give it without -m"),
-        (["priority", "naive", "-c", "no-such-corpus", "-m", "MODEL"], "no-such-corpus"),
-        (["--replay", "--save", "no-such-file.jsonl"], "no-such-file.jsonl: holds no counterexamples"),
-    ],
-)
-def test_bad_usage_gets_one_clear_line_and_status_2(
-    bpebench: Any, tmp_path: Path, model: str, arguments: list[str], message: str
-) -> None:
-    ended = bpebench("fuzz", *[model if argument == "MODEL" else argument for argument in arguments])
-    assert (ended.status, ended.out) == (2, "")
-    assert message in ended.err
-    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_found_is_printed_kept_and_replayed(bpebench: Any, model: str) -> None:

@@ -130,9 +130,7 @@ def test_a_fault_beside_the_ids_of_one_text_is_found_with_its_call(
             assert [one.outcome for one in replay([record])] == ["holds"]
 
 
-def test_a_side_that_dies_or_hangs_fails_on_the_text_that_ends_it_and_answers_the_others(
-    model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_side_that_dies_or_hangs_fails_on_that_text_alone(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec, question = "fuzz_targets:DiesOrHangs", Question(str(model), ["a", "\x00a", "b"])
     with closing(side_process.SideProcess("priority")) as reference, closing(side_process.SideProcess(spec)) as dying:
         one, died, other = dying.ask(question)
@@ -221,9 +219,7 @@ def kept(fuzz: Fuzz) -> Disagreement:
     return record
 
 
-def test_a_kind_of_difference_is_kept_once_even_on_ctrl_c(
-    kept: Disagreement, model: Path, tmp_path: Path, sides_here: Here
-) -> None:
+def test_a_kind_is_kept_once_even_on_ctrl_c(kept: Disagreement, model: Path, tmp_path: Path, sides_here: Here) -> None:
     for _ in range(2):
         counterexamples = CounterexampleFile(tmp_path / "kept.jsonl")
         counterexamples.add(kept)

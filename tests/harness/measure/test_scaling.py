@@ -63,9 +63,7 @@ def test_growth_stops_at_the_first_failure_which_is_recorded() -> None:
 
 
 @pytest.mark.parametrize(("outcome", "status"), [(Outcome.MISMATCH, 1), (Outcome.REFUSED, 0), (Outcome.RIGHT, 0)])
-def test_the_command_ends_with_1_where_a_curve_ends_in_a_fault(
-    bpebench: Any, monkeypatch: pytest.MonkeyPatch, outcome: Outcome, status: int
-) -> None:
+def test_a_fault_ends_with_1(bpebench: Any, monkeypatch: pytest.MonkeyPatch, outcome: Outcome, status: int) -> None:
     records = [*points(1000, 1.0), *points(2000, 2.0)]
     for record in records:
         record.outcome = outcome

@@ -28,9 +28,7 @@ def corpora(**documents: list[str]) -> Corpora:
 
 
 @given(some_documents, st.integers(1, 40), st.sampled_from([1, 2, 4]))
-def test_no_text_is_given_twice_and_none_is_cut_inside_a_character(
-    documents: list[str], n_bytes: int, n_calls: int
-) -> None:
+def test_no_text_is_given_twice_or_cut_inside_a_character(documents: list[str], n_bytes: int, n_calls: int) -> None:
     stream = Stream(corpora(some=documents), "seed")
     wanted = workload(call_bytes=n_bytes, n_calls=n_calls)
     given_texts = []

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from refusals import refused
 
 from harness.measure.run import contestants, estimate_seconds
 from harness.measure.workloads import PROFILES, Plan, State, Task, WorkloadError, load_workloads, select, short_name
@@ -42,21 +43,16 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("before", "after", "complaint"), WRONG)
-def test_a_wrong_file_is_refused_with_its_name_and_the_key(
-    tmp_path: Path, before: str, after: str, complaint: str
-) -> None:
+def test_a_wrong_file_is_refused_by_name_and_key(tmp_path: Path, before: str, after: str, complaint: str) -> None:
     (tmp_path / "some.toml").write_text(GOOD.replace(before, after))
     with pytest.raises(WorkloadError, match=rf"some\.toml.*{complaint}"):
         load_workloads(tmp_path)
 
 
 def test_an_empty_folder_and_a_choice_of_nothing_say_so(tmp_path: Path) -> None:
-    with pytest.raises(WorkloadError, match="no workload files"):
-        load_workloads(tmp_path)
-    with pytest.raises(WorkloadError, match="no workload is left"):
-        select(load_workloads(), include=["no such name"])
-    with pytest.raises(WorkloadError, match="not a regular expression"):
-        select(load_workloads(), include=["("])
+    refused(WorkloadError, "no workload files", load_workloads, tmp_path)
+    refused(WorkloadError, "no workload is left", select, load_workloads(), include=["no such name"])
+    refused(WorkloadError, "not a regular expression", select, load_workloads(), include=["("])
 
 
 def test_include_and_exclude_are_searched_for_in_names() -> None:

@@ -161,9 +161,7 @@ def test_a_worker_killed_while_idle_is_reaped_and_replaced() -> None:
     asyncio.run(run())
 
 
-def test_what_cannot_be_answered_soon_is_refused_and_later_answered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_must_wait_too_long_is_refused_and_later_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pipes = [tmp_path / "a", tmp_path / "b"]
     for pipe in pipes:
         os.mkfifo(pipe)

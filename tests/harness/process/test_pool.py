@@ -71,7 +71,7 @@ def test_a_task_that_takes_too_long_has_its_verdict() -> None:
     assert run_tasks(process_tasks.sleep, [(60,)], seconds=1.0) == [Failed(Outcome.TIMEOUT, "took longer than 1 s")]
 
 
-def test_what_a_task_raises_is_raised_here_and_what_it_prints_is_on_standard_error(
+def test_errors_of_a_task_are_raised_here_and_its_output_is_in_ours(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     import process_tasks

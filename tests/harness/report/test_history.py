@@ -27,16 +27,10 @@ def test_history_is_of_one_machine_with_the_gain_of_later_runs(tmp_path: Path) -
     old = made(tmp_path / "old", *timed("kitoken", steady(0.1), "encode/m/turkish"), packages={"kitoken": "0.9"})
     faster = timed("kitoken", steady(0.05), "encode/m/turkish")
     new = made(tmp_path / "new", *faster, *timed("naive", steady(1.0)), date="2026-02-02")
-    other = made(
-        tmp_path / "other",
-        *timed("kitoken", steady(0.1), "encode/m/turkish"),
-        cpu_generation="family 26 model 2 AVX-512",
-    )
-    assert [[run.folder.name for run in group] for group in by_machine([new, other, old])] == [
-        ["new", "old"],
-        ["other"],
-    ]
-    assert other.machine_name == "A, family 26 model 2 AVX-512"
+    other = made(tmp_path / "other", *timed("kitoken", steady(0.1), "encode/m/turkish"), cpu_generation="AVX-512")
+    groups = by_machine([new, other, old])
+    assert [[run.folder.name for run in group] for group in groups] == [["new", "old"], ["other"]]
+    assert other.machine_name == "A, AVX-512"
     (row,) = history_rows([new, other, old])
     assert (row["old"], row["new"]) == ("old", "new")
     assert row["gain"] == pytest.approx(2, rel=0.01)

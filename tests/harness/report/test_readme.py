@@ -165,10 +165,7 @@ def test_an_overview_takes_each_column_from_the_last_run_that_has_it(root: Path)
     ("text", "problem"),
     [
         ("x\n<!-- generated:compression run:results/a-run -->\n", "line 2: generated:compression is not closed"),
-        (
-            "<!-- generated:speed run:x -->\n<!-- generated:speed run:x -->\n<!-- /generated -->\n",
-            "line 1: generated:speed is not",
-        ),
+        ("<!-- generated:speed -->\n<!-- generated:speed -->\n<!-- /generated -->\n", "line 1: generated:speed is not"),
         ("x\n\n<!-- /generated -->\n", "line 3: <!-- /generated --> closes nothing"),
         (readme("compression"), "line 4: generated:compression has no run"),
         (readme("speed run:a,b"), "line 4: generated:speed is of one run; only the overview may be of several"),
