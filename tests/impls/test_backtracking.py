@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
+from long_pieces import PIECES, trained
 
 import impls
-from impls import Model, TrainingSpec
+from impls import Model
 from impls.backtracking import Backtracking
 
-LETTERS = "abcdef"
+EVERY_PIECE = PIECES | {"unknown to the vocabulary": lambda n: "z" * n}
 
 
-def trained(n_merges: int, merge_rule: str = "pairs") -> Model:
-    chance = random.Random(1)
-    texts = ["".join(chance.choices(LETTERS, k=200)) for _ in range(40)]
-    model = impls.get("priority").train_model(texts, TrainingSpec(vocab_size=256 + n_merges, pattern="none"))
-    return model if merge_rule == "pairs" else Model(tokens=model.tokens, merge_rule="concatenation")
-
-
-PIECES = {
-    "random letters": lambda n: "".join(random.Random(n).choices(LETTERS, k=n)),
-    "one letter": lambda n: "a" * n,
-    "two letters": lambda n: "ab" * (n // 2),
-    "unknown to the vocabulary": lambda n: "z" * n,
-}
-
-
-@pytest.mark.parametrize("family", PIECES)
+@pytest.mark.parametrize("family", EVERY_PIECE)
 def test_steps_grow_in_proportion_to_the_piece(family: str) -> None:
     model = trained(300)
 
     def steps(n: int) -> int:
         tokenizer = Backtracking(model)
-        piece = PIECES[family](n)
+        piece = EVERY_PIECE[family](n)
         ids = tokenizer.encode_piece(piece)
         assert tokenizer.decode(ids) == piece
         assert len(ids) <= tokenizer.steps <= 4 * n
@@ -45,9 +29,9 @@ def test_steps_grow_in_proportion_to_the_piece(family: str) -> None:
 
 @pytest.mark.parametrize("merge_rule", ["pairs", "concatenation"])
 def test_long_pieces_get_the_ids_of_the_heap(merge_rule: str) -> None:
-    model = trained(200, merge_rule)
+    model = trained(200) if merge_rule == "pairs" else Model(tokens=trained(200).tokens, merge_rule="concatenation")
     ours, heap = Backtracking(model), impls.load("priority", model)
-    for make in PIECES.values():
+    for make in EVERY_PIECE.values():
         assert ours.encode_piece(make(5_000)) == heap.encode_piece(make(5_000))
 
 

@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-import random
 import sys
 
 import pytest
+from long_pieces import PIECES, trained
 
-import impls
-from impls import Model, TrainingSpec
 from impls.priority import Priority
 
-ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
-
-def trained(seed: int, n_merges: int) -> Model:
-    chance = random.Random(seed)
-    texts = ["".join(chance.choices(ALPHABET[:6], k=200)) for _ in range(40)]
-    return impls.get("priority").train_model(texts, TrainingSpec(vocab_size=256 + n_merges, pattern="none"))
-
-
-def long_piece(family: str, n: int) -> str:
-    if family == "random letters":
-        return "".join(random.Random(n).choices(ALPHABET[:6], k=n))
-    return {"one letter": "a", "two letters": "ab", "period of seven": "aabacab"}[family] * n
-
-
-FAMILIES = ["random letters", "one letter", "two letters", "period of seven"]
-
-
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", PIECES)
 def test_heap_operations_grow_in_proportion_to_the_piece(family: str) -> None:
-    model, recursion = trained(1, 300), sys.getrecursionlimit()
+    model, recursion = trained(300), sys.getrecursionlimit()
 
     def operations(n: int) -> int:
         tokenizer = Priority(model)
-        ids = tokenizer.encode_piece(long_piece(family, n)[:n])
+        ids = tokenizer.encode_piece(PIECES[family](n))
         # n - 1 candidates at first, at most two more for each merge, each pushed and popped once; at log n a piece.
         assert tokenizer.heap_operations <= 2 * (n - 1) + 4 * (n - len(ids))
         return tokenizer.heap_operations

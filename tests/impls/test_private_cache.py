@@ -38,9 +38,7 @@ def test_a_file_others_may_write_is_not_read_and_is_replaced(kept: Path, mode: i
     assert read(kept) == b"made anew"
 
 
-def test_a_folder_others_may_write_is_neither_read_nor_written_for_a_reason_in_one_line(
-    kept: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_others_may_write_is_not_used_for_a_reason(kept: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for mode in (0o770, 0o707, 0o1777, 0o1777):
         kept.parent.chmod(mode)
         assert read(kept) is None
@@ -51,9 +49,7 @@ def test_a_folder_others_may_write_is_neither_read_nor_written_for_a_reason_in_o
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 @pytest.mark.parametrize("level", [0, 1])
-def test_a_file_or_a_folder_of_another_user_is_not_used(
-    kept: Path, level: int, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_belongs_to_another_user_is_not_used(kept: Path, level: int, capfd: pytest.CaptureFixture[str]) -> None:
     os.chown([kept, kept.parent][level], SOMEBODY, SOMEBODY)
     assert read(kept) is None
     assert f"belongs to another user ({SOMEBODY})" in capfd.readouterr().err

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
 import pytest
+from every_form import every_form
 
 import impls
 from impls.compiled import Compiled
@@ -27,12 +27,9 @@ def model() -> Model:
     return Priority.train_model(texts, spec)
 
 
-@pytest.fixture(scope="module", params=["fast", "plain"])
-def tokenizer(request: pytest.FixtureRequest, model: Model) -> Compiled:
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "plain":
-            patch.setenv("BPEBENCH_COMPILED_BORDER", request.param)
-        return Compiled(model)
+@pytest.fixture
+def tokenizer(boundary: str, model: Model) -> Compiled:
+    return Compiled(model)
 
 
 KINDS_OF_CHARACTERS = {
@@ -51,12 +48,10 @@ def test_texts_of_characters_of_every_width(tokenizer: Compiled, model: Model, k
     expected = [repair_surrogates(text).encode() for text in texts]
     assert [tokenizer.decode_bytes(tokenizer.encode(text)) for text in texts] == expected
     assert [tokenizer.decode_bytes(ids) for ids in tokenizer.encode_batch(texts, threads=2)] == expected
-    for text in [*TEXTS, *texts[::3]]:
-        ids = Priority(model).encode(text)
-        assert tokenizer.encode(text) == ids
-        array = tokenizer.encode_array(text)
-        assert (array.dtype, array.tolist()) == (np.uint32, ids)
-        assert tokenizer.count(text) == len(ids)
+    texts = [*TEXTS, *texts[::3]]
+    lists = list(map(Priority(model).encode, texts))
+    assert every_form(tokenizer, texts) == lists
+    assert list(map(tokenizer.count, texts)) == list(map(len, lists))
 
 
 def test_what_is_no_text_is_refused_and_not_read_as_one(tokenizer: Compiled) -> None:

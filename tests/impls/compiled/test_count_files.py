@@ -13,6 +13,7 @@ import pyarrow
 import pytest
 from counted_files import NO_SPACES, SPACES, counted_in_order, ended, expected, text
 from pyarrow import parquet
+from refusals import refused
 
 import impls
 from impls import InvalidFile, InvalidPattern, TrainingSpec
@@ -44,9 +45,7 @@ def set_block(monkeypatch: pytest.MonkeyPatch, n_bytes: int) -> None:
 
 @pytest.mark.parametrize("pattern", ["gpt2", "o200k", "deepseek", "none", r"(?<=[a-z])[ ]|[a-z]+|[^a-z]"])
 @pytest.mark.parametrize("documents", ["paragraphs", "lines"])
-def test_kernels_count_the_pieces_of_the_documents(
-    tmp_path: Path, pattern: str, documents: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kernels_count_documents(tmp_path: Path, pattern: str, documents: str, monkeypatch: pytest.MonkeyPatch) -> None:
     set_block(monkeypatch, 40)
     rng = random.Random(11)
     for number in range(60):
@@ -58,9 +57,7 @@ def test_kernels_count_the_pieces_of_the_documents(
 
 
 @pytest.mark.parametrize(("pattern", "n_texts"), [("cl100k", 1), ("gpt2", 9)])
-def test_lines_between_which_the_pattern_cuts_are_counted_as_one_text(
-    tmp_path: Path, pattern: str, n_texts: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cut_lines_are_one_text(tmp_path: Path, pattern: str, n_texts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     add, noted, path = words.Words.add_texts, [], tmp_path / "a.txt"
     monkeypatch.setattr(words.Words, "add_texts", lambda *given: (noted.append(len(given[2])), add(*given)))
     path.write_text("a line\n" * 9)
@@ -90,9 +87,7 @@ def test_a_blank_line_is_what_python_calls_white_space(tmp_path: Path, character
         assert len(counts) == (2 if character in SPACES else 1)
 
 
-def test_bytes_that_are_not_utf8_are_found_where_python_finds_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_utf8_is_found_where_python_finds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     set_block(monkeypatch, 40)
     rng, path, n_refused = random.Random(5), tmp_path / "a.txt", 0
     for _ in range(200):
@@ -136,12 +131,10 @@ def test_counting_in_little_memory_gives_the_same(large: TextFiles, monkeypatch:
 
 
 def test_a_fault_in_a_file_ends_all_threads(large: TextFiles, tmp_path: Path) -> None:
-    with pytest.raises(InvalidPattern, match="leaves out"):
-        count_files(large, resolve("[a-f ]+|\n"))
+    refused(InvalidPattern, "leaves out", count_files, large, resolve("[a-f ]+|\n"))
     bad = tmp_path / "bad.txt"
     bad.write_bytes(b"good\n" * 10 + b"\xff")
-    with pytest.raises(InvalidFile, match="not UTF-8 at byte 50"):
-        count_files(TextFiles([*large.files, TextFile(bad)]), resolve("gpt2"))
+    refused(InvalidFile, "not UTF-8 at byte 50", count_files, TextFiles([*large.files, TextFile(bad)]), resolve("gpt2"))
 
 
 @pytest.mark.parametrize("ties", ["smallest", "first"])
@@ -177,9 +170,7 @@ def written_lines(rng: random.Random, n_odd: int) -> bytes:
 
 
 @pytest.mark.parametrize("block_bytes", [40, 700, 1 << 20])
-def test_json_lines_are_counted_and_refused_as_python_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int
-) -> None:
+def test_json_lines_are_counted_as_by_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int) -> None:
     set_block(monkeypatch, block_bytes)
     rng, path, n_refused, by_python = random.Random(3), tmp_path / "a.jsonl", 0, list[int]()
     json_texts = TextFile.json_texts
@@ -190,13 +181,8 @@ def test_json_lines_are_counted_and_refused_as_python_does(
 
     for number in range(80):
         path.write_bytes((b"\xef\xbb\xbf" if number % 10 == 0 else b"") + written_lines(rng, number % 3))
-        given = TextFiles([TextFile(path)])
-        read = [
-            line
-            for part in given.files[0].parts(2)
-            for _, some in part.file.lines(part.first, part.end)
-            for line in some
-        ]
+        given, file = TextFiles([TextFile(path)]), TextFile(path)
+        read = [line for part in file.parts(2) for _, some in file.lines(part.first, part.end) for line in some]
         assert b"".join(read).removeprefix(b"\xef\xbb\xbf") == path.read_bytes().removeprefix(b"\xef\xbb\xbf")
         of_documents = ended(expected, given)
         by_python.clear()

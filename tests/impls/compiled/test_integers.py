@@ -63,9 +63,7 @@ def test_lists_made_and_freed_leave_no_object_and_no_int_behind(model: Model) ->
 
 
 @only_fast
-def test_all_tokenizers_share_ints_until_a_vocabulary_needs_more_room(
-    model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tokenizers_share_ints_until_a_vocabulary_needs_more(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     first, text = Compiled(model), "the cat"
     before = first.encode(text)
     assert all(a is b for a, b in zip(Compiled(model).encode(text), before, strict=True))
@@ -87,9 +85,7 @@ def test_there_is_an_int_for_every_id_where_merges_are_not_in_order_of_ids(monke
 
 
 @only_fast
-def test_too_many_ids_or_ints_of_another_layout_are_left_to_the_plain_boundary(
-    model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_ids_and_other_ints_are_of_the_plain_boundary(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     def is_fast() -> bool:
         tokenizer = Compiled(model)
         assert tokenizer.encode("the cat") == Priority(model).encode("the cat")

@@ -86,7 +86,7 @@ test_characters.py::test_ids_and_unknown_characters_are_those_of_priority[</w>-N
 test_parts.py::test_ids_are_those_of_a_batch_where_memory_is_short
 test_training.py::test_every_rule_and_alphabet_at_once_and_continued[bytes-first]
 test_training.py::test_every_rule_and_alphabet_at_once_and_continued[chars-shortest]
-test_training.py::test_threads_tables_that_grow_and_texts_that_are_cut[3-gpt2]
+test_training.py::test_threads_growing_tables_and_cut_texts[3-gpt2]
 """
 """Tests that run with the checked build besides: every kernel of encoding, decoding, batches and training."""
 OPTIONS = ("-qx", "-n0", "--timeout=0", "-p", "no:cacheprovider")

@@ -93,9 +93,7 @@ def start(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
     return process
 
 
-def test_of_two_processes_that_start_at_once_one_compiles(
-    start: Callable[..., subprocess.Popen[str]], tmp_path: Path
-) -> None:
+def test_of_two_processes_at_once_one_compiles(start: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> None:
     with start("wait", tmp_path / "cache") as killed:
         assert killed.stdout.readline() == COMPILED
         killed.kill()  # the system frees its lock
@@ -112,11 +110,8 @@ def test_a_damaged_object_file_is_compiled_again(start: Callable[..., subprocess
     path = tmp_path / "cache" / "compiled" / "kernels" / kept_file("encoding").name
     assert write_checked(path, kept_image("encoding"))
     sound = path.read_bytes()
-    for content, printed in (
-        (sound, ""),
-        (sound[: len(sound) // 2], COMPILED),
-        (sound[:-1] + bytes([sound[-1] ^ 1]), COMPILED),
-    ):
+    flipped = sound[:-1] + bytes([sound[-1] ^ 1])
+    for content, printed in ((sound, ""), (sound[: len(sound) // 2], COMPILED), (flipped, COMPILED)):
         path.write_bytes(content)
         with start("go", tmp_path / "cache") as process:
             assert process.communicate(timeout=60)[0] == f"{printed}done\n"
@@ -154,9 +149,7 @@ print(tokenizer.encode_batch(["abc", "ab"]), tokenizer.encode_bytes(b"ab\\xff"))
 )
 
 
-def test_kernels_that_the_first_ids_do_not_need_are_compiled_when_they_are(
-    start: Callable[..., subprocess.Popen[str]], tmp_path: Path
-) -> None:
+def test_other_kernels_are_compiled_when_needed(start: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> None:
     with start("go", tmp_path / "cache", BY_NEED) as process:
         printed = process.communicate(timeout=60)[0].replace("compiling ", "")
     assert printed == (

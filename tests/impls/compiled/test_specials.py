@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from every_form import every_form
 
 import impls
 from impls.compiled import Compiled
@@ -58,12 +59,11 @@ def test_ids_and_refusals_are_those_of_priority(
     model = with_specials(plain_model, SETS[name])
     tokenizer, reference, rng, refused = Compiled(model), Priority(model), random.Random(4), 0
     texts = [texts_of(rng, SETS[name]) for _ in range(120 * fuzz)]
-    for text in texts:
-        assert tokenizer.encode(text, disallowed_special=()) == reference.encode(text, disallowed_special=())
-        assert tokenizer.encode_array(text, disallowed_special=()).tolist() == tokenizer.encode_ordinary(text)
-        expected = reference.encode(text, allowed_special="all")
-        assert tokenizer.encode(text, allowed_special="all") == expected
-        assert tokenizer.encode_array(text, allowed_special="all").tolist() == expected
+    as_text = [reference.encode(text, disallowed_special=()) for text in texts]
+    assert every_form(tokenizer, texts, disallowed_special=()) == as_text == list(map(tokenizer.encode_ordinary, texts))
+    expected = [reference.encode(text, allowed_special="all") for text in texts]
+    assert every_form(tokenizer, texts, allowed_special="all") == expected
+    for text, ids in zip(texts, expected, strict=True):
         if any(special in text for special in SETS[name]):
             refused += 1
             for way in (tokenizer.encode, tokenizer.encode_array):
@@ -73,9 +73,6 @@ def test_ids_and_refusals_are_those_of_priority(
                     reference.encode(text)
                 assert str(raised.value) == str(wanted.value)
         else:
-            assert tokenizer.encode(text) == expected
-    assert tokenizer.encode_batch(texts, allowed_special="all") == [
-        reference.encode(text, allowed_special="all") for text in texts
-    ]
+            assert tokenizer.encode(text) == ids
     assert (refused > 0) == bool(SETS[name])
     assert refused < len(texts)

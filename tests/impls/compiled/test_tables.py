@@ -23,9 +23,7 @@ def test_a_model_has_one_digest_however_it_came_about_and_another_when_it_differ
     assert model_digest(model.with_(merges=model.merges[:-1], merge_counts=None)) != model_digest(model)
 
 
-def test_tables_are_read_from_the_cache_and_made_anew_where_they_are_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_are_read_from_the_cache_unless_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Compiled(Model(tokens=BYTES))  # kernels from the cache that holds them
     monkeypatch.setenv("BPEBENCH_CACHE", str(tmp_path))
     monkeypatch.setattr(tables, "_TINY", 0)

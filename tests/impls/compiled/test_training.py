@@ -114,9 +114,7 @@ def test_a_text_that_is_too_long_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("pattern", ["gpt2", SPLIT_OUTSIDE])
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_threads_tables_that_grow_and_texts_that_are_cut(
-    pattern: str, n_threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_threads_growing_tables_and_cut_texts(pattern: str, n_threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(count, "n_cores", lambda: n_threads)
     monkeypatch.setattr(parts, "_BATCH_BYTES", 1 << 12)
     monkeypatch.setattr(words, "_BITS", 12)

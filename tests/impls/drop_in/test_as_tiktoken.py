@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from refusals import refused
 
 import bpebench
 
@@ -29,14 +30,9 @@ def tiktoken(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return tiktoken
 
 
-def test_the_module_has_the_names_of_tiktoken(tiktoken: ModuleType, theirs: Any) -> None:
-    assert tiktoken is bpebench
+def test_named_encodings_are_tiktokens(tiktoken: ModuleType, theirs: Any) -> None:
     assert tiktoken.list_encoding_names() == theirs.list_encoding_names()
     assert tiktoken.get_encoding(encoding_name="gpt2").name == tiktoken.encoding_for_model(model_name="gpt2").name
-    assert {"_encode_bytes", "_encode_single_piece", "_encode_only_native_bpe"} <= set(dir(tiktoken.Encoding))
-
-
-def test_named_encodings_are_tiktokens(theirs: Any) -> None:
     for name in theirs.list_encoding_names():
         ours, other = bpebench.get_encoding(name), theirs.get_encoding(name)
         for fact in ("name", "n_vocab", "max_token_value", "eot_token", "special_tokens_set", "_pat_str"):
@@ -53,22 +49,16 @@ def test_named_encodings_are_tiktokens(theirs: Any) -> None:
 def test_names_of_models_are_tiktokens(theirs: Any) -> None:
     from tiktoken import model
 
-    names = [
-        *model.MODEL_TO_ENCODING,
-        *(start + end for start in model.MODEL_PREFIX_TO_ENCODING for end in ("", "x-1")),
-    ]
+    names = [*model.MODEL_TO_ENCODING, *(start + end for start in model.MODEL_PREFIX_TO_ENCODING for end in ("", "x1"))]
     for name in names:
         assert bpebench.encoding_name_for_model(name) == theirs.encoding_name_for_model(name)
     for wrong in ("", "gpt", "x", "GPT-4", "gpt-4o ", None, 5, b"gpt-4", ["gpt-4"], 1.5):
         with pytest.raises(Exception) as expected:  # noqa: PT011
             theirs.encoding_name_for_model(wrong)
-        with pytest.raises(expected.type):
-            bpebench.encoding_name_for_model(wrong)
-        with pytest.raises(expected.type):
-            bpebench.encoding_for_model(wrong)
+        refused(expected.type, None, bpebench.encoding_name_for_model, wrong)
+        refused(expected.type, None, bpebench.encoding_for_model, wrong)
     for wrong in ("no such", "", None, 5, ["gpt2"], "/etc/passwd"):
-        with pytest.raises(ValueError, match="encoding"):
-            bpebench.get_encoding(wrong)
+        refused(ValueError, "encoding", bpebench.get_encoding, wrong)
 
 
 @every

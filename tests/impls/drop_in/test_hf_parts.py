@@ -109,15 +109,16 @@ def test_no_object_of_the_module_takes_an_unknown_attribute() -> None:
             thing.padding_side = "left"  # type: ignore[union-attr]
 
 
-def test_settings_are_read_once_a_batch() -> None:
+def test_settings_and_parts_are_read_once_a_batch() -> None:
     ours, _ = both(a_file("bytes"))
     ours.add_tokens(["zz"])
-    stop = threading.Event()
+    stop, ids = threading.Event(), tuple(ours.encode("a b c d").ids)
 
     def toggle() -> None:
         while not stop.is_set():
             ours.enable_truncation(2)
             ours.encode_special_tokens = True
+            ours.post_processor, ours.decoder = processors.ByteLevel(trim_offsets=True), decoders.ByteLevel()
             ours.no_truncation()
             ours.encode_special_tokens = False
 
@@ -125,7 +126,7 @@ def test_settings_are_read_once_a_batch() -> None:
     thread.start()
     try:
         for _ in range(300):
-            assert len({len(encoding) for encoding in ours.encode_batch(["a b c d"] * 30)}) == 1
+            assert {tuple(encoding.ids) for encoding in ours.encode_batch(["a b c d"] * 30)} in ({ids}, {ids[:2]})
     finally:
         stop.set()
         thread.join()

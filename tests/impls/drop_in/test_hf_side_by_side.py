@@ -1,7 +1,7 @@
 """What programs written for Hugging Face's library do, step by step: the same on its classes and on ours.
 
 The steps are those of its own Python tests that no random call takes: tokens that change, batches of all kinds,
-threads, the methods of `Encoding`, and decoders that are set.
+the methods of `Encoding`, and decoders that are set.
 """
 
 from __future__ import annotations
@@ -48,21 +48,11 @@ ENCODING: dict[str, Callable[[Any], Any]] = {
     "sequences of tokens": lambda e: [e.token_to_sequence(k) for k in range(len(e) + 2)],
     "another sequence": lambda e: [e.set_sequence_id(3), shown(e)],
 }
-INPUTS: tuple[tuple[Any, ...], ...] = (
-    ([["my", "name"]], False), ("my", [["pair"]], False), ("my", ["pair"], False), ("my", True), ("my", ["pair"], True),
-    (["my"], "pair", True),
-)  # fmt: skip
-"""Texts that are not as `is_pretokenized`, the last, says."""
 STEPS: dict[str, Callable[[Any], Any]] = {
     "tokens": do.tokens,
     "a token changes": do.changed,
     **{name: lambda m, name=name: do.adding(m, name) for name in ("add_tokens", "add_special_tokens")},
     "encode all kinds of batches": do.formats,
-    **{
-        f"encode {given}": lambda m, given=given: do.of_words(m).encode(*given[:-1], is_pretokenized=given[-1])
-        for given in INPUTS
-    },
-    "parts change meanwhile": do.while_parts_change,
     **{f"decoder: {name}": lambda m, given=given: do.decoded(m, *given) for name, given in DECODERS.items()},
     **{f"encoding: {name}": lambda m, call=call: do.part(m, call) for name, call in ENCODING.items()},
     "encodings merged": do.merged,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import tokenizers
 from hf_calls import shown
+from refusals import refused
 from tokenizer_json_shapes import SAMPLES
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
@@ -48,11 +49,7 @@ def digits_apart(t: Any) -> None:
 
 TRAINED: dict[str, tuple[Callable[[Any], None], dict[str, Any], dict[str, Any]]] = {
     "bytes": (by_bytes, {}, {"vocab_size": 400, "initial_alphabet": ALPHABET}),
-    "bytes, special tokens": (
-        by_bytes,
-        {},
-        {"vocab_size": 400, "initial_alphabet": ALPHABET, "special_tokens": ["<s>"]},
-    ),
+    "bytes, specials": (by_bytes, {}, {"vocab_size": 400, "initial_alphabet": ALPHABET, "special_tokens": ["<s>"]}),
     "bytes, frequent": (by_bytes, {}, {"vocab_size": 900, "initial_alphabet": ALPHABET, "min_frequency": 9}),
     "bytes, short": (by_bytes, {}, {"vocab_size": 500, "initial_alphabet": ALPHABET, "max_token_length": 4}),
     "digits apart": (digits_apart, {}, {"vocab_size": 400, "initial_alphabet": ALPHABET}),
@@ -146,15 +143,10 @@ def test_what_cannot_be_followed_is_refused_by_name(name: str) -> None:
 def test_texts_that_are_none_are_refused(tmp_path: Path) -> None:
     ours = untrained("ours")
     for given in ("a text", 3, [3], [["a", 3]]):
-        with pytest.raises(TypeError):
-            ours.train_from_iterator(given)
-    with pytest.raises(InvalidFile, match="missing"):
-        ours.train([str(tmp_path / "missing")])
+        refused(TypeError, None, ours.train_from_iterator, given)
+    refused(InvalidFile, "missing", ours.train, [str(tmp_path / "missing")])
     (tmp_path / "latin").write_bytes(b"\xe9")
-    with pytest.raises(InvalidFile, match="UTF-8"):
-        ours.train([str(tmp_path / "latin")])
-    with pytest.raises(TypeError, match="files must be a list"):
-        ours.train(str(tmp_path))
+    refused(InvalidFile, "UTF-8", ours.train, [str(tmp_path / "latin")])
+    refused(TypeError, "files must be a list", ours.train, str(tmp_path))
     for given in (models.WordPiece(), models.Unigram()):
-        with pytest.raises(BPEError, match="is not byte pair encoding"):
-            hf.Tokenizer(given)
+        refused(BPEError, "is not byte pair encoding", hf.Tokenizer, given)

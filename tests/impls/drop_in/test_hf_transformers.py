@@ -55,12 +55,7 @@ def both(request: pytest.FixtureRequest) -> tuple[Any, Any]:
 
 
 LONG = {"padding": "max_length", "max_length": 12, "truncation": True, "stride": 2, "return_overflowing_tokens": True}
-ALL = {
-    "return_offsets_mapping": True,
-    "return_special_tokens_mask": True,
-    "return_token_type_ids": True,
-    "return_length": True,
-}
+ALL = {f"return_{name}": True for name in ("offsets_mapping", "special_tokens_mask", "token_type_ids", "length")}
 WORDS = [["the", "cat"], ["x", "İs<m>", ""], []]
 Call = Callable[[Any], Any]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import json
 
 import pytest
 from sentencepiece_files import trained_file
+from tekken_files import tekken_document
 
 import impls
 from impls import TrainingSpec
@@ -30,12 +30,6 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         "encoder.json": json.dumps(vocab["vocab"] | {"<s>": 279}, ensure_ascii=False).encode(),
         "gpt2": "\n".join(["#version: 0.2", *merges, ""]).encode(),
         "minbpe": b"minbpe v1\n[a-z]+|[^a-z]+\n1\n<|end|> 300\n97 98\n256 99\n",
-        "tekken": tekken_file(),
+        "tekken": json.dumps(tekken_document() | {"special_tokens": [{"rank": 0, "token_str": "<s>"}]}).encode(),
         "sentencepiece": trained_file(["low lower lowest newer wider"] * 9, vocab_size=300, byte_fallback=True),
     }
-
-
-def tekken_file() -> bytes:
-    vocab = [{"rank": rank, "token_bytes": base64.b64encode(bytes([rank])).decode()} for rank in range(256)]
-    config = {"pattern": "a+|[^a]+", "default_vocab_size": 259, "default_num_special_tokens": 3}
-    return json.dumps({"config": config, "special_tokens": [{"rank": 0, "token_str": "<s>"}], "vocab": vocab}).encode()

@@ -125,9 +125,7 @@ EDITED = "digest does not match: the file was edited or damaged; save the model 
         ("surprise", 1, True, "surprise"),
     ],
 )
-def test_a_file_of_ours_that_is_edited_or_wrong_is_refused(
-    own: Path, field: str, value: Any, with_digest: bool, wrong: str
-) -> None:
+def test_our_file_edited_or_wrong_is_refused(own: Path, field: str, value: Any, with_digest: bool, wrong: str) -> None:
     document = json.loads(own.read_text()) | {field: value}
     if with_digest:
         document["digest"] = own_format._digest(document)

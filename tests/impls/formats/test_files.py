@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from refusals import refused
 from wrong_files import problem
 
 import impls
@@ -31,14 +32,9 @@ def test_what_is_saved_is_read_again_and_saved_as_the_same_bytes(trained: Model,
     save(trained, path, format)
     model = read(path, format)
     assert (model.tokens, model.pattern) == (trained.tokens, trained.pattern)
-    assert (
-        model
-        == {
-            "bpebench": trained,
-            "tiktoken": Model(tokens=trained.tokens, pattern=trained.pattern, merge_rule="concatenation"),
-            "tokenizer.json": trained.with_(merge_counts=None),
-        }[format]
-    )
+    ranks = Model(tokens=trained.tokens, pattern=trained.pattern, merge_rule="concatenation")
+    expected = {"bpebench": trained, "tiktoken": ranks, "tokenizer.json": trained.with_(merge_counts=None)}
+    assert model == expected[format]
     save(model, tmp_path / "again", format)
     assert (tmp_path / "again").read_bytes() == path.read_bytes()
     given = load(path, pattern="none", special_tokens={"<x>": 1000})
@@ -104,9 +100,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(trained: Model, tmp_
     save(trained, path, "tiktoken")
     before = path.read_bytes()
     characters = impls.get("priority").train_model(["abab"], TrainingSpec(vocab_size=3, alphabet="chars"))
-    with pytest.raises(impls.Unsupported):
-        save(characters, path, "tiktoken")
-    with pytest.raises(impls.UnknownName, match="known: bpebench, tiktoken"):
-        save(trained, path, "minbpe")
+    refused(impls.Unsupported, None, save, characters, path, "tiktoken")
+    refused(impls.UnknownName, "known: bpebench, tiktoken", save, trained, path, "minbpe")
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["model"]

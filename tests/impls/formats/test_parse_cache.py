@@ -15,6 +15,7 @@ from unittest.mock import Mock
 
 import pytest
 from random_models import BYTES
+from refusals import refused
 
 from impls import InvalidFile, Model
 from impls.core.cache import write_checked
@@ -122,18 +123,14 @@ def test_another_content_or_another_request_finds_nothing(rank_file: Path, monke
     assert load(rank_file, pattern="gpt2", special_tokens={"<|x|>": 5000}).special_tokens == {"<|x|>": 5000}
     lines = rank_file.read_bytes().splitlines(keepends=True)
     rank_file.write_bytes(b"".join([*lines[:-1], lines[0]]))
-    with pytest.raises(InvalidFile, match="is in line"):
-        load(rank_file, pattern="gpt2")
+    refused(InvalidFile, "is in line", load, rank_file, pattern="gpt2")
     monkeypatch.setattr(parse_cache, "_digest_of_sources", lambda: "of another release")
     rank_file.write_bytes(b"".join(lines))
     no_reading(monkeypatch)
-    with pytest.raises(AssertionError, match="read again"):
-        load(rank_file, pattern="gpt2")
+    refused(AssertionError, "read again", load, rank_file, pattern="gpt2")
 
 
-def test_small_files_and_a_cache_that_cannot_be_written_leave_nothing(
-    rank_file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_files_and_no_cache_leave_nothing(rank_file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.write_bytes(b"")
     assert load(rank_file, pattern="gpt2") == load(rank_file, pattern="gpt2")
     cache.unlink()

@@ -99,9 +99,7 @@ ODD: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.parametrize("name", [*RUIN, *ODD])
-def test_a_file_that_is_no_vocabulary_is_refused_soon(
-    name: str, outcome_of: Callable[[Path], list[str]], tmp_path: Path
-) -> None:
+def test_what_is_no_vocabulary_is_refused(name: str, outcome_of: Callable[[Path], list[str]], tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes((RUIN | ODD)[name]())
     outcome, reason = outcome_of(tmp_path / "file")
     assert _is_clear(outcome, reason, tmp_path) or (outcome == "read" and name in ODD), (outcome, reason)

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tekken_files import N_SPECIAL, tekken_document
 from wrong_files import edited, problem
 
 import impls
 from impls.formats import load, load_with_format
-
-Document = dict[str, Any]
-
-N_SPECIAL = 30
-
-
-def tekken_document() -> Document:
-    tokens = [*(bytes([byte]) for byte in range(256)), b"ab", b"abc", b"never"]
-    return {
-        "config": {
-            "pattern": "[a-z]+|[^a-z]+",
-            "default_vocab_size": N_SPECIAL + 258,
-            "default_num_special_tokens": N_SPECIAL,
-        },
-        "vocab": [{"rank": rank, "token_bytes": base64.b64encode(token).decode()} for rank, token in enumerate(tokens)],
-    }
 
 
 def written(document: Any, folder: Path) -> Path:

@@ -88,8 +88,6 @@ UNREADABLE: list[tuple[tuple[Any, ...], Any, str]] = [
 
 
 @pytest.mark.parametrize(("path", "value", "wrong"), UNREADABLE)
-def test_what_tokenizer_json_says_wrong_or_we_cannot_follow_is_named(
-    path: tuple[Any, ...], value: Any, wrong: str, tmp_path: Path
-) -> None:
+def test_what_is_wrong_or_not_followed_is_named(path: tuple[Any, ...], value: Any, wrong: str, tmp_path: Path) -> None:
     given = document() | ({"pre_tokenizer": {"type": "Sequence"}} if path == STEPS else {})
     assert wrong in problem(tmp_path / "tokenizer.json", edited(given, path, value))

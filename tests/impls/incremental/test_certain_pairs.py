@@ -55,9 +55,7 @@ def test_every_short_text_over_the_classes_of_a_named_pattern_may_be_cut(name: s
 
 
 @pytest.mark.parametrize(("stages", "pass_cuts"), STAGED)
-def test_texts_may_be_cut_where_a_stage_separates_and_all_before_it_pass_the_cut(
-    stages: tuple[str, ...], pass_cuts: bool
-) -> None:
+def test_texts_may_be_cut_where_a_stage_separates_and_others_pass(stages: tuple[str, ...], pass_cuts: bool) -> None:
     assert (sum(check(stages, "".join(text)) for text in product("ab1 é\n", repeat=4)) > 100) == pass_cuts
 
 

@@ -157,9 +157,7 @@ def test_all_that_is_said_to_be_in_the_last_piece_is_and_may_be_continued(name: 
 
 @pytest.mark.parametrize("side", ["right", "left"])
 @pytest.mark.parametrize("kind", ["letters", "one letter", "two letters", "blanks", "Han", "all"])
-def test_what_is_kept_of_a_long_piece_is_the_longest_that_fits(
-    kind: str, side: Side, fuzz: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_a_long_piece_the_most_is_kept(kind: str, side: Side, fuzz: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare with one that encodes again all that it keeps."""
     rng = random.Random(kind + side)
     for _ in range(8 * fuzz):

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from refusals import refused
 
 import impls
 from impls import Model, SpecialToken, TrainingSpec
@@ -117,12 +118,9 @@ def test_a_step_that_raises_changes_nothing_and_names_the_place_in_the_whole_tex
             step()
         assert raised.value.offset == len(PROSE) + 1
     for start, stop in ((-1, 2), (3, 2), (0, len(text) + 1)):
-        with pytest.raises(ValueError, match=r"start and stop must satisfy 0 <= start <= stop <="):
-            grown.replace(start, stop, "")
-    with pytest.raises(TypeError, match="text must be a str"):
-        grown.append(b"x")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="n_tokens must be at least 0"):
-        grown.truncate(-1)
+        refused(ValueError, r"start and stop must satisfy 0 <= start <= stop <=", grown.replace, start, stop, "")
+    refused(TypeError, "text must be a str", grown.append, b"x")
+    refused(ValueError, "n_tokens must be at least 0", grown.truncate, -1)
     assert (grown.text, grown.ids, grown.n_stable) == (text, ids, n_stable)
     assert tokenizer.incremental(text, allowed_special="all").append("d|>").ids == [MODEL.special_tokens["<|end|>"]]
 
@@ -161,9 +159,7 @@ def test_a_step_that_is_interrupted_changes_nothing(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("n_tokens", [0, 1, 2, 7, 11, 20])
-def test_truncating_keeps_the_longest_beginning_that_fits(
-    tokenizer: Tokenizer, n_tokens: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_truncate_keeps_the_longest_head(tokenizer: Tokenizer, n_tokens: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("impls.operations.incremental.CHUNK", 10)
     text = "the cat sat, 1234 times; thecatsat <|end|>on çay日本 the mat"
     grown = tokenizer.incremental(text, allowed_special="all")

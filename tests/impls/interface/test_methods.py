@@ -8,14 +8,13 @@ import pytest
 from every_form import every_form
 
 import impls
-from impls import Model, TrainingSpec
+from impls import Model, SpecialToken, TrainingSpec
 from impls.core.text.text import repair_surrogates
 from impls.interface import Tokenizer
 
 TEXTS = ["", "hello world", "e\u0301 क\u093c", "İıi ﬁ\u0301t 中文  \r\n x", "a\ud83d", "\ud83d\udc4d", "\udc4d\ud83d b"]
-SMALL = impls.train(
-    "naive", ["hello hello world é <s> [x]"], TrainingSpec(vocab_size=270, special_tokens=("<s>",))
-).model
+SPEC = TrainingSpec(vocab_size=271, special_tokens=("<s>", "<s>>"))
+SMALL = impls.train("naive", ["hello hello world é <s> [x]"], SPEC).model
 ADDED = SMALL.with_(added_tokens={"[x]": 300, "e\u0301": 301}, normalization="nfc")
 
 
@@ -42,6 +41,16 @@ def check_tokenizer(tokenizer: Tokenizer) -> None:
     assert whole.isdisjoint(chain.from_iterable(ordinary))
     recognised = every_form(tokenizer, texts, allowed_special="all")
     assert all(whole.intersection(ids) for ids in recognised[len(TEXTS) :])
+    special, longer = model.special_tokens
+    for encode in (tokenizer.encode, tokenizer.encode_array):
+        with pytest.raises(SpecialToken, match=rf"special token '{longer}' at character 1") as caught:
+            encode(f"é{longer}")
+        assert (caught.value.name, caught.value.offset) == (longer, 1)
+    for encode_all in (tokenizer.encode_batch, tokenizer.encode_ragged):
+        with pytest.raises(SpecialToken, match=rf"special token '{special}' at character 2"):
+            encode_all(["ok", f"éy{special}"])
+    some = tokenizer.encode(longer, allowed_special={special}, disallowed_special={"</s>"})
+    assert some == [model.special_tokens[special], *tokenizer.encode(">")]
     for text, ids in zip(texts, rows, strict=True):
         decoded = tokenizer.decode(ids)
         assert tokenizer.truncate(text, len(ids)) == text

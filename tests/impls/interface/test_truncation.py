@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import regex
+from refusals import refused
 from sentencepiece_models import pieces_model
 
 import impls
@@ -264,13 +265,9 @@ def test_what_is_cut_where() -> None:
 
 def test_wrong_arguments_are_refused() -> None:
     tokenizer = loaded("priority", "gpt2")
-    with pytest.raises(ValueError, match="side must be one of right, left, not 'top'"):
-        tokenizer.truncate("a", 1, side="top")  # type: ignore[arg-type]
+    refused(ValueError, "side must be one of right, left, not 'top'", tokenizer.truncate, "a", 1, side="top")
     with pytest.raises(ValueError, match="whole must be one of token, character, word, not 'line'"):
         tokenizer.truncate("a", 1, whole="line")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="at_most must be at least 0, not -1"):
-        tokenizer.count("a", at_most=-1)
-    with pytest.raises(TypeError, match="n_tokens must be a whole number, not None"):
-        tokenizer.fits("a", None)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="text must be a str, not None"):
-        tokenizer.fits(None, 3)  # type: ignore[arg-type]
+    refused(ValueError, "at_most must be at least 0, not -1", tokenizer.count, "a", at_most=-1)
+    refused(TypeError, "n_tokens must be a whole number, not None", tokenizer.fits, "a", None)
+    refused(TypeError, "text must be a str, not None", tokenizer.fits, None, 3)

@@ -26,19 +26,13 @@ OWN = ("naive", "greedy", "compiled")
 pytestmark = pytest.mark.timeout(60)
 
 
-@pytest.mark.parametrize(
-    "pattern", [NESTED, WRITTEN_OUT, NESTED.replace("{0,", "{"), NESTED.replace("0,1000", ",99999")]
-)
+@pytest.mark.parametrize("pattern", [NESTED, WRITTEN_OUT, NESTED.replace("{0,", "{"), NESTED.replace("0,1000", ",999")])
 def test_repetitions_inside_repetitions_are_refused_when_a_model_is_made(pattern: str) -> None:
-    with pytest.raises(
-        InvalidPattern, match=r"^the pattern '\(\?:\(\?:.* repeats up to \d+ characters; at most 100000"
-    ):
+    with pytest.raises(InvalidPattern, match=r"^the pattern '\(\?:\(\?:.* repeats up to \d+ .*; at most 100000"):
         Model(tokens=BYTES, pattern=(pattern,))
 
 
-@pytest.mark.parametrize(
-    "pattern", [NESTED, WRITTEN_OUT, "(?:" * 400 + "a" + ")" * 400], ids=["nested", "long", "deep"]
-)
+@pytest.mark.parametrize("pattern", [NESTED, WRITTEN_OUT, "(?:" * 400 + "a" + ")" * 400], ids=["high", "long", "deep"])
 @pytest.mark.parametrize("place", ["pre_tokenizer", "normalizer"])
 def test_a_file_with_such_a_pattern_is_refused_by_its_place_in_it(tmp_path: Path, pattern: str, place: str) -> None:
     with pytest.raises(impls.InvalidFile, match=f"{place}.*pattern.*(repeats up to|nested)"):
@@ -79,25 +73,19 @@ def test_the_size_counts_characters_once_repetitions_are_written_out(pattern: st
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_a_text_that_can_be_matched_in_too_many_ways_is_given_up_with_the_pattern_named(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_matched_in_too_many_ways_is_given_up_by_pattern(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("impls.core.text.patterns.LEAST_SECONDS", 0.2)
     tokenizer = impls.load(name, Model(tokens=BYTES, pattern=(MANY_WAYS,)))
     assert tokenizer.encode("aab!") == [*b"aab!"]
     calls = (tokenizer.encode, tokenizer.encode_array, lambda text: tokenizer.encode_batch([text, text]))
     for encode in (*calls, tokenizer.model.splitter.spans):
-        with pytest.raises(
-            InvalidPattern, match=r"^the pattern '\(\?:a\|aa\|aaa.* takes more than .* of 61 characters"
-        ):
+        with pytest.raises(InvalidPattern, match=r"^the pattern '\(\?:a\|aa\|aaa.* takes more than .* of 61 char"):
             encode(TEXT)
 
 
 @pytest.mark.parametrize("name", ["tiktoken", "tokenizers"])
 @pytest.mark.parametrize("pattern", [MANY_WAYS, r"(?:\w+\s?)+\.\w|[\s\S]"])
-def test_a_library_that_cannot_be_interrupted_is_not_given_a_pattern_that_takes_for_ever(
-    name: str, pattern: str
-) -> None:
+def test_a_library_is_not_given_a_pattern_that_takes_for_ever(name: str, pattern: str) -> None:
     with pytest.raises(impls.Unsupported, match=rf"^{name}: .* may never finish under the pattern '\(\?:"):
         impls.load(name, Model(tokens=BYTES, pattern=(pattern,)))
 
@@ -108,9 +96,7 @@ def test_ordinary_patterns_are_given_to_the_libraries() -> None:
     assert [stage for stage in ordinary if is_too_slow(stage)] == []
 
 
-def test_a_panic_of_hugging_faces_library_is_an_error_that_names_the_pattern(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_panic_is_an_error_by_pattern(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     # On a slow machine the trial of the pattern takes too long, and the library is not given it.
     monkeypatch.setattr("impls.production.libraries.is_too_slow", lambda stage: False)
     tokenizer = impls.load("tokenizers", Model(tokens=BYTES, pattern=(r"a*a*a*a*a*a*b|[\s\S]",)))

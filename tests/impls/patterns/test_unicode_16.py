@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import regex
+from child import run
 
 from impls.core.pattern.classes import members
 from impls.core.text import unicode_16
@@ -74,8 +73,7 @@ print(json.dumps(answers))
 
 def answers(path: str) -> dict[str, object]:
     """Answer by a process that has `path` before the packages of this one."""
-    environment = os.environ | {"PYTHONPATH": path}
-    ended = subprocess.run([sys.executable, "-c", ANSWERS], env=environment, capture_output=True, text=True)
+    ended = run(ANSWERS, PYTHONPATH=path)
     assert ended.returncode == 0, ended.stderr
     return json.loads(ended.stdout)
 

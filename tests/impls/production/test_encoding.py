@@ -71,9 +71,7 @@ def test_all_libraries_give_the_ids_of_priority(loaded: Loaded, model: str, text
 @given(ids=st.lists(st.integers(0, 410) | st.sampled_from([10**6, -1, 10**30]), max_size=12))
 @example(ids=[500, 97, 501, 502])
 @settings(max_examples=40, deadline=None)
-def test_decoding_any_ids_gives_the_same_text_or_names_the_unknown_one(
-    loaded: Loaded, model: str, ids: list[int]
-) -> None:
+def test_any_ids_decode_to_the_same_text_or_name_the_unknown_one(loaded: Loaded, model: str, ids: list[int]) -> None:
     own = loaded["priority", model]
     for tokenizer in (loaded[name, model] for name in LIBRARIES):
         for method in ("decode_bytes", "decode", "decode_with_offsets"):
@@ -119,21 +117,11 @@ def test_what_a_library_cannot_run_is_refused_with_the_reason(hand_made: Any) ->
         assert reason in str(caught.value)
 
 
-def test_ranks_without_derivations_run_everywhere(hand_made: Any) -> None:
-    model = hand_made("b+c a+b c+d ab+cd", alphabet="bytes", merge_rule="concatenation")
-    own = impls.load("priority", model)
-    for text in ("abcd", "xabcd", "abcdabcd", "abab cdcd"):
-        for name in LIBRARIES:
-            assert impls.load(name, model).encode(text) == own.encode(text), (name, text)
-
-
 # --- where the libraries break ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["encode", "encode_array", "encode_batch"])
-def test_tiktokens_panic_on_a_megabyte_of_white_space_is_one_error_of_ours(
-    method: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_tiktokens_panic_on_white_space_is_one_error_of_ours(method: str, capfd: pytest.CaptureFixture[str]) -> None:
     tokenizer = impls.load("tiktoken", MODELS["o200k"])
     text = " " * 1_000_000
     with pytest.raises(impls.LibraryFailed, match=r"^tiktoken: the library (panicked|failed): .*; the pattern is .*Lu"):

@@ -69,27 +69,20 @@ def test_random_models_encode_as_priority_does(fuzz: int) -> None:
             assert fast.decode(expected) == reference.decode(expected)
 
 
+UNKNOWN = {"unknown": "?", "unknown_id": 9}
+
+
 @pytest.mark.parametrize(
-    ("changes", "why"),
+    ("rules", "fields", "why"),
     [
-        ({"end_of_word": "</w>"}, "end_of_word"),
-        ({"unknown": "?", "unknown_id": 9, "rules": {"ranks": (5, 5, 3, 3)}}, "same rank"),
-        ({"unknown": "?", "unknown_id": 9, "rules": {}, "ignore_merges": True}, "ignore_merges"),
-        (
-            {"unknown": "?", "unknown_id": 9, "rules": {"user_defined_ids": (2,)}, "pattern": ("a+|[^a]",)},
-            "user-defined",
-        ),
+        (None, {"end_of_word": "</w>"}, "end_of_word"),
+        (SentencePieceRules(ranks=(5, 5, 3, 3)), UNKNOWN, "same rank"),
+        (SentencePieceRules(), UNKNOWN | {"ignore_merges": True}, "ignore_merges"),
+        (SentencePieceRules(user_defined_ids=(2,)), UNKNOWN | {"pattern": ("a+|[^a]",)}, "user-defined"),
     ],
 )
-def test_what_the_kernels_cannot_run_is_refused_with_the_reason(changes: dict[str, Any], why: str) -> None:
-    rules = changes.get("rules")
-    given: dict[str, Any] = {name: value for name, value in changes.items() if name != "rules"}
+def test_what_the_kernels_cannot_run_is_refused_with_the_reason(rules: Any, fields: dict[str, Any], why: str) -> None:
+    tokens = (b"a", b"b", b"ab", b"ba")
+    model = Model(tokens=tokens, alphabet="chars", merge_rule="concatenation", sentencepiece=rules).with_(**fields)
     with pytest.raises(Unsupported, match=why):
-        Compiled(
-            Model(
-                tokens=(b"a", b"b", b"ab", b"ba"),
-                alphabet="chars",
-                merge_rule="concatenation",
-                sentencepiece=None if rules is None else SentencePieceRules(**rules),
-            ).with_(**given)
-        )
+        Compiled(model)

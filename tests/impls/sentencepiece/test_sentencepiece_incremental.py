@@ -13,9 +13,7 @@ from impls.operations import incremental
 
 
 @pytest.mark.parametrize("implementation", ["priority", "compiled"])
-def test_ids_are_those_of_a_fresh_encoding(
-    trained: Any, implementation: str, fuzz: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ids_are_as_encoded_anew(trained: Any, implementation: str, fuzz: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(incremental, "CHUNK", 12)
     tokenizer = impls.load(implementation, trained.model)
     stable = follow(tokenizer, 30 * fuzz, trained.name, random_texts(80, seed=11), allowed_special="all")

@@ -8,6 +8,7 @@ from errno import ENOSPC
 from unittest.mock import Mock
 
 import pytest
+from refusals import refused
 
 import impls
 from impls.compiled.training.runs import Runs
@@ -53,13 +54,10 @@ def test_a_disk_without_room_for_the_tables_is_one_clear_line(monkeypatch: pytes
 
 
 def test_what_does_not_go_together_is_refused() -> None:
-    with pytest.raises(impls.Unsupported, match="naive: trains on one thread, in memory"):
-        impls.train("naive", TEXTS, SPEC, threads=2)
+    refused(impls.Unsupported, "naive: trains on one thread, in memory", impls.train, "naive", TEXTS, SPEC, threads=2)
     with pytest.raises(impls.Unsupported, match="ties='first' needs the order of the text"):
         impls.train("compiled", TEXTS, impls.TrainingSpec(vocab_size=300, ties="first"), memory_limit=1)
     with pytest.raises(impls.Unsupported, match="superwords split the text twice"):
         impls.train("compiled", TEXTS, SPEC, superword_from=300, threads=1)
-    with pytest.raises(ValueError, match="memory_limit must be a number of bytes"):
-        impls.train("compiled", TEXTS, SPEC, memory_limit=0)
-    with pytest.raises(ValueError, match="threads must be at least 1"):
-        impls.train("compiled", TEXTS, SPEC, threads=0)
+    refused(ValueError, "memory_limit must be a number of bytes", impls.train, "compiled", TEXTS, SPEC, memory_limit=0)
+    refused(ValueError, "threads must be at least 1", impls.train, "compiled", TEXTS, SPEC, threads=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from refusals import refused
 
 import impls
 from impls import InvalidModel, InvalidSpec, TrainingSpec
@@ -34,16 +35,12 @@ def test_an_argument_of_a_wrong_type_is_named() -> None:
     spec = TrainingSpec(vocab_size=258)
     for wrong in (None, 5, {"vocab_size": 300}):
         for how in ({}, {"threads": 2}, {"superword_from": 257}):
-            with pytest.raises(TypeError, match="spec must be a TrainingSpec, not "):
-                impls.train("compiled", ["a"], wrong, **how)  # type: ignore[arg-type]
-        with pytest.raises(TypeError, match="spec must be a TrainingSpec, not "):
-            impls.train_parity_aware({"en": ["a"]}, wrong)  # type: ignore[arg-type]
+            refused(TypeError, "spec must be a TrainingSpec, not ", impls.train, "compiled", ["a"], wrong, **how)
+        refused(TypeError, "spec must be a TrainingSpec, not ", impls.train_parity_aware, {"en": ["a"]}, wrong)
     for name in (None, 5, [], b"naive"):
         for call in (lambda name: impls.get(name), lambda name: impls.train(name, ["a"], spec)):
-            with pytest.raises(TypeError, match="the name of an implementation must be a str, not "):
-                call(name)
-    with pytest.raises(TypeError, match="extend must be a Model, not 5"):
-        impls.train("naive", ["a"], spec, extend=5)  # type: ignore[arg-type]
+            refused(TypeError, "the name of an implementation must be a str, not ", call, name)
+    refused(TypeError, "extend must be a Model, not 5", impls.train, "naive", ["a"], spec, extend=5)
 
 
 def test_fields_that_contradict_each_other_are_named() -> None:

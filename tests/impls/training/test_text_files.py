@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow
 import pytest
 from pyarrow import parquet
+from refusals import refused
 
 from impls import InvalidFile
 from impls.core.text import blocks
@@ -27,9 +28,7 @@ def texts(n: int) -> list[str]:
 
 
 @pytest.mark.parametrize("documents", ["paragraphs", "lines"])
-def test_documents_are_the_text_and_parts_are_its_blocks(
-    tmp_path: Path, documents: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_documents_and_parts_are_the_text(tmp_path: Path, documents: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 40)
     path = tmp_path / "text.txt"
     n_blocks = 0
@@ -45,9 +44,7 @@ def test_documents_are_the_text_and_parts_are_its_blocks(
     assert n_blocks > 1000
 
 
-def test_a_block_ends_at_a_line_or_in_one_that_is_longer_than_a_block(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_block_ends_at_a_line_or_within_a_longer_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 10)
     path = tmp_path / "text.txt"
     path.write_bytes(b"12345678\nabcdef\n" + "ş".encode() * 20 + b"\nend\n")
@@ -91,20 +88,16 @@ def test_json_lines_and_parquet_give_a_field(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.Table.from_pylist([*rows, {"id": 3, "content": None}]), table)
     both = TextFiles([TextFile(lines, field="content"), TextFile(table, field="content")])
     assert list(both) == ["bir", "iki\n\nüç"] * 2
-    with pytest.raises(InvalidFile, match=r"no column 'text'; its columns: \['id', 'content'\]"):
-        list(TextFile(table).texts())
-    with pytest.raises(InvalidFile, match="'id' holds int64, not text"):
-        list(TextFile(table, field="id").texts())
+    refused(InvalidFile, r"no column 'text'; its columns: \['id', 'content'\]", list, TextFile(table).texts())
+    refused(InvalidFile, "'id' holds int64, not text", list, TextFile(table, field="id").texts())
 
 
 def test_bytes_that_are_not_utf8_are_named_or_replaced(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"x" * 3_000_000 + b"\xffy")
-    with pytest.raises(InvalidFile, match=r"not UTF-8 at byte 3000000 \(0xFF\); convert it to UTF-8 first"):
-        list(TextFile(path).texts())
+    refused(InvalidFile, r"not UTF-8 at byte 3000000 \(0xFF\); convert it to UTF-8 first", list, TextFile(path).texts())
     path.write_bytes("text".encode("utf-16"))
-    with pytest.raises(InvalidFile, match="it looks like UTF-16"):
-        list(TextFile(path).texts())
+    refused(InvalidFile, "it looks like UTF-16", list, TextFile(path).texts())
 
 
 def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> None:
@@ -112,10 +105,8 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> Non
     path.write_bytes(b"line\n" * 1_000_000)
     parts = TextFile(path).parts(1)
     path.write_bytes(b"line\n" * 500_000)
-    with pytest.raises(InvalidFile, match="it shrank below 5000000 bytes"):
-        list(parts[-1].blocks())
-    with pytest.raises(InvalidFile, match="was changed while it was read"):
-        check_unchanged(parts)
+    refused(InvalidFile, "it shrank below 5000000 bytes", list, parts[-1].blocks())
+    refused(InvalidFile, "was changed while it was read", check_unchanged, parts)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

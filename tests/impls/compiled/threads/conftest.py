@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 import impls
@@ -18,12 +16,9 @@ def model() -> Model:
     return Priority.train_model(["the cat sat on the mat; it'll hat the rat", "日本語の日本 kedi"] * 2, spec)
 
 
-@pytest.fixture(scope="module", params=["fast", "plain"])
-def tokenizer(request: pytest.FixtureRequest, model: Model) -> Iterator[Compiled]:
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "plain":
-            patch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
-        yield Compiled(model)
+@pytest.fixture
+def tokenizer(boundary: str, model: Model) -> Compiled:
+    return Compiled(model)
 
 
 @pytest.fixture

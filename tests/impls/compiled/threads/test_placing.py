@@ -37,9 +37,7 @@ def worker_ids() -> list[int]:
 
 
 @pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: ())(0)) < 2, reason="there is one processor")
-def test_workers_are_kept_off_the_processor_of_the_caller(
-    tokenizer: Compiled, on_processor: Callable[[int], None]
-) -> None:
+def test_workers_avoid_the_processor_of_the_caller(tokenizer: Compiled, on_processor: Callable[[int], None]) -> None:
     allowed = os.sched_getaffinity(0)
     assert worker_threads._processor() in allowed
     expected = [tokenizer.encode(text) for text in TEXTS]

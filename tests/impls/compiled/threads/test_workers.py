@@ -98,9 +98,7 @@ def test_an_interrupt_leaves_contexts_and_workers_free() -> None:
     assert done.stdout == "1 1 1\n", done.stderr[-2000:]
 
 
-def test_a_late_worker_does_not_get_a_second_context(
-    fast: Compiled, model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_late_worker_gets_no_second_context(fast: Compiled, model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = texts_of(5000, 20)
     fast.encode_batch(texts, threads=4)  # so that several threads wait for work
     begun, waves, made = threading.Event(), threading.Semaphore(0), []
@@ -154,9 +152,7 @@ def test_jobs_of_several_models_share_workers(model: Model, monkeypatch: pytest.
     assert all(worker.reserve(job._memory) for worker in worker_threads._shared._threads)
 
 
-def test_without_threads_or_memory_for_workers_a_batch_is_encoded_alone(
-    fast: Compiled, model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_workers_a_batch_is_encoded(fast: Compiled, model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = texts_of(1500, 20)
     expected = [Priority(model).encode(text) for text in texts]
     monkeypatch.setattr(worker_threads, "_shared", worker_threads._WorkerThreads())
