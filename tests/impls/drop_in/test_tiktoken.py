@@ -163,7 +163,11 @@ def test_errors_say_what_is_wrong() -> None:
     _, ours = pair_of(irregular_ranks(1), NAMED["gpt2"][0], "priority")
     wrong: list[tuple[Callable[[], Any], type[Exception], str]] = [
         (lambda: ours.encode("a<s>b"), ValueError, "the special token '<s>' at character 1"),
-        (lambda: ours.encode("a", allowed_special=["<s>"]), TypeError, "allowed_special must be"),
+        (
+            lambda: ours.encode("a", allowed_special=["<s>"], disallowed_special=()),
+            TypeError,
+            "allowed_special must be",
+        ),
         (lambda: ours.encode_single_token("hello world"), KeyError, "b'hello world' is not a token of own"),
         (lambda: ours.decode([97, -1]), OverflowError, r"tokens\[1\] must be from 0 to 4294967295, not -1"),
         (lambda: ours.decode({97}), TypeError, "tokens must be a sequence of whole numbers, not set"),
