@@ -122,12 +122,6 @@ class Context(SplitContext):
         if cuts is not None:
             self.hold("cuts", cuts)
 
-    def touch_buffers(self) -> None:
-        """Touch the memory that a first text needs, so that no call waits for its pages."""
-        for slot in ("text", "out", "arena"):
-            if self[slot] != 0:
-                self.held(slot)[: _IN_SMALL_PAGES : mmap.PAGESIZE] = 0
-
     def tokens_merging_does_not_make(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Return the ids (int32) of the tokens whose bytes do not merge into the token."""
         n_tokens = len(starts) - 1

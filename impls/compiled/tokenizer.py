@@ -74,7 +74,7 @@ class Compiled(Tokenizer):
         cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, by_prefix)
         self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), special_table(by_prefix), cuts)
         # One context serves all calls that hold the interpreter lock; while it encodes a long text it is marked busy.
-        self._use(self._pool.new())
+        self._use(self._pool.make())
         _living.add(self)
 
     def _use(self, context: Context) -> None:
@@ -315,7 +315,7 @@ def _without_other_threads() -> None:
     """Replace, in a forked child, the contexts whose threads are gone, perhaps halfway through a write."""
     for tokenizer in list(_living):
         if tokenizer._own["busy"] not in (0, 1, threading.get_ident()):
-            tokenizer._use(tokenizer._pool.new())
+            tokenizer._use(tokenizer._pool.make())
 
 
 if hasattr(os, "register_at_fork"):

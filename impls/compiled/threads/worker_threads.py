@@ -13,27 +13,22 @@ idles. So a worker is kept off the processor of the thread that asks for it.
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import ctypes
 import os
-import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from threading import RLock, Thread
 
 import numpy as np
 
 from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import Slots, declare, forget, index_by_field, native
+from impls.compiled.context import Context
 from impls.compiled.cpython.interpreter import Builtins
 from impls.compiled.pages import address
-from impls.compiled.threads.layout import (
-    ITEM_BYTES,
-    ITEMS_AT,
-    JobRecord,
-    WorkerRecord,
-)
-from impls.compiled.threads.pool import Loan, Pool
+from impls.compiled.threads.layout import ITEM_BYTES, ITEMS_AT, JobRecord, WorkerRecord
+from impls.compiled.threads.pool import Pool
 
 _processor: Callable[[], int | None] = lambda: None  # noqa: E731
 """Return the number of the processor on which the calling thread runs; None if threads cannot be placed."""
@@ -90,130 +85,119 @@ class BatchJob:
             main.batch_close(self.address)
             done += n_texts
 
+    def _ask_workers(self) -> None:
+        n_wanted = max(0, min(self._n_workers, int(self._memory[_AT["n_tasks"]]) - 1))
+        while len(self._workers) < n_wanted and (worker := _shared.take(self._memory, self._n_workers)):
+            # The workers of a job form a linked list that grows at its head.
+            worker.mailbox["next_worker"] = self._memory[_AT["workers"]]
+            self._memory[_AT["workers"]] = worker.mailbox.address
+            self._workers.append(worker)
+        here, asked = _processor(), self._workers[:n_wanted]
+        for worker in asked:
+            worker.ask(self.address, self._pool, here)
+        self._pool.build_beside(sum(worker.context is None for worker in asked))
+
     def return_contexts(self) -> None:
         """Return the workers' contexts to the pool, once the job is closed.
 
-        After an interrupt each context is returned when its worker is next reserved.
+        After an interrupt each is returned when its worker works on another job.
         """
-        for worker in self._workers:
-            worker.release()
-
-    def _ask_workers(self) -> None:
-        n_wanted = min(self._n_workers, int(self._memory[_AT["n_tasks"]]) - 1)
-        if n_wanted <= 0:
-            return
-        if n_wanted > len(self._workers):
-            # The workers of a job form a linked list that grows at its head.
-            for worker in _shared.reserve(n_wanted - len(self._workers), self._n_workers, self._memory):
-                worker.mailbox["next_worker"] = self._workers[-1].address if self._workers else 0
-                self._workers.append(worker)
-            self._memory[_AT["workers"]] = self._workers[-1].address if self._workers else 0
-        here, asked = _processor(), self._workers[:n_wanted]
-        self._pool.build_beside(sum(not worker.ask(self.address, self._pool, here) for worker in asked))
+        _shared.release(self._memory)
 
 
 class WorkerThread:
     """A thread that works on one job at a time, with a context borrowed from the job's pool."""
 
     def __init__(self) -> None:
+        """Start the thread; raise RuntimeError if the system has no more threads."""
         self.mailbox = Slots(WorkerRecord)
-        self.address = self.mailbox.address
         self.mailbox["lock"] = _new_lock()
-        self._loan: Loan | None = None
+        self.job: np.ndarray | None = None
+        self.context: Context | None = None
+        self._pool: Pool | None = None
         self._kept_off: int | None = None
-        self._job: np.ndarray | None = None
-        self.is_started = False
-        self._runs = threading.Event()
-        self.native_id: int | None = None
-        """The system's id of the thread."""
+        self.thread = Thread(target=_serve, args=(self.mailbox,), daemon=True)
+        self.thread.start()
 
-    def reserve(self, job: np.ndarray) -> bool:
-        """Reserve this worker for a job; return whether that succeeded, which requires that its last job is closed.
-
-        Must be called by one thread at a time.
-        """
-        if self._job is not None and not self._job[_AT["is_closed"]]:
-            return False
-        self.release()
-        self._job = job
-        return True
-
-    def start(self) -> None:
-        """Start the worker's thread if there is none yet; raise RuntimeError if the system has no more threads."""
-        if not self.is_started:
-            _thread.start_new_thread(self._serve, ())
-            self.is_started = True
-            self._runs.wait()
-
-    def ask(self, job: int, pool: Pool, processor: int | None) -> bool:
-        """Ask this worker, which is idle, to work on a job; return whether a context is free for it.
+    def ask(self, job: int, pool: Pool, processor: int | None) -> None:
+        """Ask this worker, which is idle, to work on a job, if a context is free for it.
 
         `processor` is that of the calling thread, if known.
         """
-        if processor is not None and processor != self._kept_off and self.native_id is not None:
-            keep_off(self.native_id, processor)
+        thread = self.thread.native_id
+        if processor is not None and processor != self._kept_off and thread is not None:
+            keep_off(thread, processor)
             self._kept_off = processor
-        if self._loan is None:
-            self._loan = pool.borrow_free()
-        if self._loan is None:
-            return False
-        native.ask_worker(self.address, job, self._loan.context.address)
-        return True
+        self._pool = pool
+        self.context = self.context or pool.borrow_free()
+        if self.context is not None:
+            native.ask_worker(self.mailbox.address, job, self.context.address)
 
     def release(self) -> None:
-        """Return the worker's context to the pool; the ids in it are no longer needed."""
-        self._loan = None
-        self._job = None
+        """Leave the worker's job, which is closed, and return its context; the ids in it are no longer needed."""
+        self.job, context, self.context = None, self.context, None
+        if context is not None and self._pool is not None:
+            self._pool.free.append(context)
+        self._pool = None
 
-    def _serve(self) -> None:
-        self.native_id = threading.get_native_id()
-        self._runs.set()
-        native.run_worker(self.address)
+
+def _serve(mailbox: Slots) -> None:
+    """Work for ever; the thread keeps its mailbox alive."""
+    native.run_worker(mailbox.address)
 
 
 def _new_lock() -> int:
-    """Return the address of a new lock (PyThread_type_lock), already acquired; it is never freed."""
-    allocate, acquire = ctypes.pythonapi.PyThread_allocate_lock, ctypes.pythonapi.PyThread_acquire_lock
-    allocate.restype, acquire.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_int]
+    """Return the address of a new lock (PyThread_type_lock), which is never freed."""
+    allocate = ctypes.pythonapi.PyThread_allocate_lock
+    allocate.restype = ctypes.c_void_p
     lock: int | None = allocate()
     if lock is None:
         raise MemoryError
-    acquire(lock, 0)
     return lock
 
 
-class _WorkerThreads:
+class WorkerThreads:
     """The workers of this process: as many as one batch ever asked for. They are daemons: exit does not wait for them.
 
-    A worker stays in the list while it works, so that no interrupt can lose it.
+    A worker has a job until that is closed, so that no interrupt can lose the worker.
     """
 
     def __init__(self) -> None:
-        self._threads: list[WorkerThread] = []
-        self._reserving = threading.Lock()
+        self.workers: list[WorkerThread] = []
+        self._taking = RLock()  # a finalizer may encode a batch while this thread holds it
 
-    def reserve(self, n_workers: int, most: int, job: np.ndarray) -> list[WorkerThread]:
-        """Reserve up to `n_workers` workers for a job, adding new ones while there are fewer than `most` in all."""
-        reserved: list[WorkerThread] = []
+    def idle(self) -> list[WorkerThread]:
+        """Return the workers whose job, if any, is closed."""
+        return [each for each in self.workers if each.job is None or each.job[_AT["is_closed"]]]
+
+    def take(self, job: np.ndarray, most: int) -> WorkerThread | None:
+        """Return an idle worker, or a new one while there are fewer than `most`, for a job; None if there is none."""
         # If there are no more threads or no memory, the existing workers do the work.
-        with self._reserving, contextlib.suppress(RuntimeError, MemoryError):
-            for i in range(max(most, len(self._threads))):
-                if len(reserved) == n_workers:
-                    break
-                if i == len(self._threads):
-                    self._threads.append(WorkerThread())
-                if self._threads[i].reserve(job):
-                    self._threads[i].start()
-                    reserved.append(self._threads[i])
-        return reserved
+        with contextlib.suppress(RuntimeError, MemoryError), self._taking:
+            idle = self.idle()
+            if not idle and len(self.workers) < most:
+                idle = [WorkerThread()]
+                self.workers += idle
+            if idle:
+                idle[0].release()
+                idle[0].job = job
+                return idle[0]
+        return None
+
+    def release(self, job: np.ndarray) -> None:
+        """Release the workers of a job that is closed, but for those that have another job by now."""
+        with self._taking:
+            for worker in self.workers:
+                if worker.job is job:
+                    worker.release()
 
 
-_shared = _WorkerThreads()
+_shared = WorkerThreads()
 
 
 def _new_worker_threads() -> None:
     global _shared
-    _shared = _WorkerThreads()
+    _shared = WorkerThreads()
 
 
 if hasattr(os, "register_at_fork"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from impls.compiled.codegen.memory import inlined, kernel, lowest_bit, shift_right, wrapping_add
 from impls.compiled.codegen.pointers import from_item, word_at
 from impls.compiled.layout import ContextRecord
-from impls.compiled.pretokenize.scan import class_at, width
+from impls.compiled.pretokenize.scan import class_at, code_point, width
 from impls.compiled.typed_memory import I64s, U8s
 
 LINE_END = 0x0A
@@ -19,26 +19,17 @@ HIGH_BITS = -0x7F7F7F7F7F7F7F80
 
 
 @inlined
-def _is_continuation(byte: int) -> bool:
-    return byte & 0xC0 == 0x80
-
-
-@inlined
 def _is_character(at: U8s, byte: int) -> bool:
     """Return whether a valid character is at `at`, whose lead byte is `byte`, 0x80 or above; its bytes can be read."""
     if byte < 0xC2 or byte > 0xF4:
         return False
-    second = at[1]
-    if byte < 0xE0:
-        return _is_continuation(second)
-    if not _is_continuation(second) or not _is_continuation(at[2]):
-        return False
-    if byte < 0xF0:
-        # Neither overlong, nor a surrogate.
-        return not ((byte == 0xE0 and second < 0xA0) or (byte == 0xED and second > 0x9F))
-    if not _is_continuation(at[3]):
-        return False
-    return not ((byte == 0xF0 and second < 0x90) or (byte == 0xF4 and second > 0x8F))
+    # Neither overlong, nor a surrogate, nor above the last code point.
+    lowest = 0xA0 if byte == 0xE0 else 0x90 if byte == 0xF0 else 0x80
+    highest = 0x9F if byte == 0xED else 0x8F if byte == 0xF4 else 0xBF
+    valid = lowest <= at[1] <= highest
+    for i in range(2, width(byte)):
+        valid = valid and at[i] & 0xC0 == 0x80
+    return valid
 
 
 @kernel
@@ -80,26 +71,13 @@ def _line_end(text: U8s, start: int, n_bytes: int) -> int:
 
 
 @inlined
-def _space_bytes(at: U8s) -> int:
-    """Return the number of bytes of the white space character at `at` (`str.isspace`), or 0 for any other character."""
-    byte = at[0]
-    if byte <= 32:
-        return 1 if byte == 32 or 9 <= byte <= 13 or byte >= 28 else 0
-    if byte < 0xC2 or byte > 0xE3:
-        return 0
-    second = at[1]
-    if byte == 0xC2:
-        return 2 if second == 0x85 or second == 0xA0 else 0
-    if byte < 0xE1:
-        return 0
-    third = at[2]
-    if byte == 0xE1:
-        return 3 if second == 0x9A and third == 0x80 else 0
-    if byte == 0xE3:
-        return 3 if second == 0x80 and third == 0x80 else 0
-    if second == 0x80:
-        return 3 if third <= 0x8A or third == 0xA8 or third == 0xA9 or third == 0xAF else 0
-    return 3 if second == 0x81 and third == 0x9F else 0
+def _is_space(code: int) -> bool:
+    """Return whether a character is white space, as `str.isspace` says."""
+    if code < 0x1680:
+        return code == 0x20 or 9 <= code <= 13 or 28 <= code <= 31 or code == 0x85 or code == 0xA0
+    if code < 0x202F:
+        return code == 0x1680 or 0x2000 <= code <= 0x200A or code == 0x2028 or code == 0x2029
+    return code == 0x202F or code == 0x205F or code == 0x3000
 
 
 @inlined
@@ -107,12 +85,12 @@ def _is_blank(text: U8s, start: int, end: int) -> bool:
     """Return whether a line is only white space and ends in a line break."""
     at = start
     while at < end:
-        if text[at] == LINE_END:
+        byte = text[at]
+        if byte == LINE_END:
             return True
-        size = _space_bytes(from_item(text, at))
-        if size == 0:
+        if not _is_space(byte if byte < 0x80 else code_point(from_item(text, at), byte)):
             return False
-        at += size
+        at += width(byte)
     return False
 
 

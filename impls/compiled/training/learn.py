@@ -200,12 +200,11 @@ def _is_up_to_date(learning: LearningRecord, pair: Pair, tie: int) -> bool:
 
 @inlined
 def _begin(learning: LearningRecord, left: int, right: int, new: int, count: int) -> None:
-    """Record a merge and create its symbol."""
+    """Record a merge whose symbol has its bytes already."""
     merge = learning.merges[learning.n_merges]
     merge.left = left
     merge.right = right
     merge.count = count
-    append_token(learning, left, right, new)
     learning.spans[new] = learning.spans[left] + learning.spans[right]
     learning.measures[new] = learning.measures[left] + learning.measures[right]
 
@@ -219,7 +218,7 @@ def learn(learning: LearningRecord) -> int:
         first = learning.heap[0]
         count, key = first.count, first.key
         pair, left, right = entry_of(learning, key), left_of(key), right_of(key)
-        if pair.count < learning.threshold or is_reserved(learning, left, right):
+        if pair.count < learning.threshold:
             drop_first(learning)
             continue
         if pair.count != count or not _is_up_to_date(learning, pair, first.tie):
@@ -231,6 +230,9 @@ def learn(learning: LearningRecord) -> int:
         if learning.pool_used + 2 * n_places > learning.pool_room:
             return FULL
         drop_first(learning)
+        append_token(learning, left, right, new)
+        if is_reserved(learning, new):
+            continue
         _begin(learning, left, right, new, count)
         pair.count = 0
         _merge(learning, left, right, new, from_item(learning.pool, pair.list_end - n_places), n_places)

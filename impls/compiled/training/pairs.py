@@ -13,9 +13,17 @@ Pairs are compared by the bytes of their symbols, which are stored one after ano
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, kernel, outlined, shift_left, shift_right, wrapping_multiply
-from impls.compiled.codegen.pointers import from_item
-from impls.compiled.lookup.hashing import K1
+from impls.compiled.codegen.memory import (
+    copy_memory,
+    inlined,
+    kernel,
+    outlined,
+    shift_left,
+    shift_right,
+    wrapping_multiply,
+)
+from impls.compiled.codegen.pointers import address_of, from_item
+from impls.compiled.lookup.hashing import K1, same_bytes
 from impls.compiled.training.layout import (
     FINISHED,
     FIRST,
@@ -76,35 +84,25 @@ def compare(learning: LearningRecord, symbol: int, other: int) -> int:
 
 
 @kernel
-def is_reserved(learning: LearningRecord, left: int, right: int) -> bool:
-    """Return whether the joined bytes of two symbols are a text that no merge may make."""
-    n_bytes = n_token_bytes(learning, left) + n_token_bytes(learning, right)
+def is_reserved(learning: LearningRecord, symbol: int) -> bool:
+    """Return whether the bytes of a symbol are a text that no merge may make."""
+    n_bytes = n_token_bytes(learning, symbol)
+    text = from_item(learning.token_text, learning.token_starts[symbol])
     for k in range(learning.n_reserved):
         reserved = learning.reserved[k]
-        if reserved.n_bytes == n_bytes:
-            i = 0
-            while i < n_bytes and _byte_of(learning, left, right, i) == reserved.text[i]:
-                i += 1
-            if i == n_bytes:
-                return True
+        if reserved.n_bytes == n_bytes and same_bytes(reserved.text, text, n_bytes):
+            return True
     return False
-
-
-@inlined
-def _copy(learning: LearningRecord, symbol: int, to: int) -> None:
-    """Write the bytes of a symbol from an offset of TOKEN_TEXT on."""
-    text, start = learning.token_text, learning.token_starts[symbol]
-    for i in range(n_token_bytes(learning, symbol)):
-        text[to + i] = text[start + i]
 
 
 @kernel
 def append_token(learning: LearningRecord, left: int, right: int, new: int) -> None:
     """Write the bytes of `new`, the next symbol; there must be room."""
-    start, n_left = learning.token_starts[new], n_token_bytes(learning, left)
-    _copy(learning, left, start)
-    _copy(learning, right, start + n_left)
-    learning.token_starts[new + 1] = start + n_left + n_token_bytes(learning, right)
+    text, starts = address_of(learning.token_text), learning.token_starts
+    n_left, n_right = n_token_bytes(learning, left), n_token_bytes(learning, right)
+    copy_memory(text + starts[new], text + starts[left], n_left)
+    copy_memory(text + starts[new] + n_left, text + starts[right], n_right)
+    starts[new + 1] = starts[new] + n_left + n_right
 
 
 @inlined

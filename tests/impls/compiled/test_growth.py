@@ -32,7 +32,7 @@ def distinct(rng: random.Random, n_words: int, n_letters: int) -> list[str]:
 
 def state(tokenizer: Compiled) -> tuple[int, int]:
     """Return the number of slots and of entries, in the only context that was used."""
-    (slots,) = [one for one, _ in tokenizer._pool._contexts] or [tokenizer._own]
+    (slots,) = tokenizer._pool.free or [tokenizer._own]
     return 1 << (64 - slots["entries_shift"]), slots["n_entries"]
 
 

@@ -64,7 +64,7 @@ from impls.compiled.codegen.native import faults
 fast = Compiled(Model(tokens=tuple(bytes([b]) for b in range(256)), pattern="gpt2"))
 fast.encode("the cat")
 assert faults()[0] == 0
-for context in (fast._own, *(one for one, _ in fast._pool._contexts)):
+for context in (fast._own, *fast._pool.free):
     context["entries"] += 1 << 40
 fast.encode("the cat")
 print(faults()[0] > 0)
@@ -212,7 +212,7 @@ reserved = sum(array.nbytes for array in tokenizer._own.arrays)
 for _ in range(8):
     step()
 grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-print(grown <= reserved < 4_000_000 or (grown, reserved), len(tokenizer._pool._contexts))
+print(grown <= reserved < 4_000_000 or (grown, reserved), len(tokenizer._pool.free))
 """
 
 

@@ -19,7 +19,7 @@ TEXTS = ["the cat sat on the mat", "kedi paspasın üstünde"] * 2000
 @pytest.fixture
 def tokenizer(monkeypatch: pytest.MonkeyPatch) -> Compiled:
     monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
-    monkeypatch.setattr(worker_threads, "_shared", worker_threads._WorkerThreads())
+    monkeypatch.setattr(worker_threads, "_shared", worker_threads.WorkerThreads())
     spec = impls.TrainingSpec(vocab_size=300, pattern="cl100k")
     return Compiled(Priority.train_model(TEXTS[:2], spec))
 
@@ -33,7 +33,7 @@ def on_processor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], No
 
 
 def worker_ids() -> list[int]:
-    return [worker.native_id or 0 for worker in worker_threads._shared._threads]
+    return [worker.thread.native_id or 0 for worker in worker_threads._shared.workers]
 
 
 @pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: ())(0)) < 2, reason="there is one processor")
@@ -61,6 +61,6 @@ def test_a_system_that_does_not_let_us_is_left_alone(tokenizer: Compiled, monkey
     assert tokenizer.encode_batch(TEXTS, 2) == expected
     assert refused
     monkeypatch.setattr(worker_threads, "_processor", lambda: None)
-    monkeypatch.setattr(worker_threads, "_shared", worker_threads._WorkerThreads())
+    monkeypatch.setattr(worker_threads, "_shared", worker_threads.WorkerThreads())
     assert tokenizer.encode_batch(TEXTS, 2) == expected
     assert len(refused) == 1

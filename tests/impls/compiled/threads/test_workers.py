@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import os
 import threading
 from collections.abc import Callable
@@ -16,13 +15,12 @@ import impls
 from impls.compiled import Compiled
 from impls.compiled.context import Context
 from impls.compiled.threads import worker_threads
-from impls.compiled.threads.pool import Loan
 from impls.core.model.model import Model
 from impls.priority import Priority
 
 
 def n_started() -> int:
-    return sum(worker.is_started for worker in worker_threads._shared._threads)
+    return len(worker_threads._shared.workers)
 
 
 def test_a_context_in_use_is_left_alone(fast: Compiled, model: Model) -> None:
@@ -86,9 +84,8 @@ for way in (tokenizer.encode_batch, tokenizer.encode_ragged):
     interrupted(lambda texts: way(texts, threads=2), texts, {rounds}, lambda: tokenizer._own["busy"] == 0)
 interrupted(beside.encode, text, 5 * {rounds}, lambda: beside.encode(text) == ids)
 assert tokenizer.encode_batch(texts, threads=2) == [ids] * 60
-job = worker_threads.BatchJob(tokenizer._pool, 0, 1)
-free = [worker for worker in worker_threads._shared._threads if worker.reserve(job._memory)]
-print(len(free), len(worker_threads._shared._threads), len(beside._pool._contexts))
+shared = worker_threads._shared
+print(len(shared.idle()), len(shared.workers), len(beside._pool.free))
 """
 
 
@@ -105,7 +102,7 @@ def test_a_late_worker_gets_no_second_context(fast: Compiled, model: Model, monk
     tokenizer = Compiled(model)
     make, ask = tokenizer._pool.make, worker_threads.BatchJob._ask_workers
 
-    def make_when_the_third_wave_has_begun() -> Loan:
+    def make_when_the_third_wave_has_begun() -> Context:
         made.append(threading.current_thread())
         begun.set()
         for _ in range(3):
@@ -127,7 +124,7 @@ def test_a_late_worker_gets_no_second_context(fast: Compiled, model: Model, monk
 def test_jobs_of_several_models_share_workers(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """New tokenizers all the time, so that workers are called, and jobs often end before these are ready."""
     monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
-    monkeypatch.setattr(worker_threads, "_shared", worker_threads._WorkerThreads())
+    monkeypatch.setattr(worker_threads, "_shared", worker_threads.WorkerThreads())
     spec = impls.TrainingSpec(vocab_size=290, pattern="gpt2")
     models = [model, Priority.train_model(["on the mat it sat, kedi paspasın üstünde"] * 2, spec)]
     texts = texts_of(1500, 20)
@@ -148,21 +145,20 @@ def test_jobs_of_several_models_share_workers(model: Model, monkeypatch: pytest.
         caller.join()
     assert not wrong
     assert n_started() == 3
-    job = worker_threads.BatchJob(Compiled(model)._pool, 0, 1)
-    assert all(worker.reserve(job._memory) for worker in worker_threads._shared._threads)
+    assert len(worker_threads._shared.idle()) == 3
 
 
 def test_without_workers_a_batch_is_encoded(fast: Compiled, model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = texts_of(1500, 20)
     expected = [Priority(model).encode(text) for text in texts]
-    monkeypatch.setattr(worker_threads, "_shared", worker_threads._WorkerThreads())
+    monkeypatch.setattr(worker_threads, "_shared", worker_threads.WorkerThreads())
     with monkeypatch.context() as patch:
-        patch.setattr(_thread, "start_new_thread", raising(RuntimeError("can't start new thread")))
+        patch.setattr(threading.Thread, "start", raising(RuntimeError("can't start new thread")))
         assert fast.encode_batch(texts, threads=2) == expected
     assert n_started() == 0
     tokenizer, tried = Compiled(model), threading.Event()
 
-    def no_memory() -> Loan:
+    def no_memory() -> Context:
         tried.set()
         raise MemoryError
 
