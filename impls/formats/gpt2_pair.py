@@ -28,19 +28,16 @@ _BRACKETS = (("<", ">"), ("[", "]"))
 
 def find_pair(path: Path) -> tuple[Path, Path] | None:
     """Return the two files in the folder `path`, or the file `path` and its companion, or None."""
-    if path.is_dir():
-        pairs = [(path / encoder, path / merges) for encoder, merges in NAMES]
-        return next((pair for pair in pairs if pair[0].is_file() and pair[1].is_file()), None)
-    for encoder, merges in NAMES:
-        if path.name in (encoder, merges):
-            return path.with_name(encoder), path.with_name(merges)
-    return None
+    is_folder = path.is_dir()
+    folder = path if is_folder else path.parent
+    pairs = [(folder / encoder, folder / merges) for encoder, merges in NAMES]
+    return next((pair for pair in pairs if (all(map(Path.is_file, pair)) if is_folder else path in pair)), None)
 
 
 def has_companion(path: Path) -> bool:
     """Return whether both files of the pair exist."""
     pair = find_pair(path)
-    return pair is not None and all(file.is_file() for file in pair)
+    return pair is not None and all(map(Path.is_file, pair))
 
 
 def looks_like_merges(content: bytes, path: Path) -> bool:
@@ -72,7 +69,7 @@ def _without_merge(vocab: dict[str, int], results: set[str], encoder: str) -> di
     for one that does not look special."""
     others = {text: i for text, i in vocab.items() if text not in results and text not in CHARACTER_TO_BYTE}
     for text, i in others.items():
-        if not ((text[0], text[-1]) in _BRACKETS or not CHARACTER_TO_BYTE.keys() >= set(text)):
+        if (text[0], text[-1]) not in _BRACKETS and CHARACTER_TO_BYTE.keys() >= set(text):
             raise InvalidModel(f"no line makes the token {text!a} (id {i} in {encoder}); the file is cut short")
     return others
 

@@ -83,8 +83,7 @@ def read(content: bytes) -> Model:
         raise InvalidModel("trainer_spec.treat_whitespace_as_suffix: marks behind words are not supported")
     if file.get("denormalizer_spec", {}).get("precompiled_charsmap"):
         raise InvalidModel("denormalizer_spec: texts that are rewritten when they are decoded are not supported")
-    if not (pieces := file.get("piece", [])):
-        raise InvalidModel("a SentencePiece model without pieces; the file is cut short, get it again")
+    pieces = file["piece"]  # `looks_like` has seen the first
     by_kind = _checked_by_kind(pieces, bool(trainer.get("byte_fallback")))
     texts = [piece["text"] for piece in pieces]
     (unknown_id,) = by_kind[UNKNOWN]

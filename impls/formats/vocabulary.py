@@ -5,8 +5,7 @@ Tokens over bytes are written in GPT-2's printable characters. Knows no file for
 
 from __future__ import annotations
 
-import codecs
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from struct import Struct
 from typing import Any
@@ -39,27 +38,27 @@ def read_tokens(vocab: Mapping[str, int], of_bytes: bool, field: str) -> tuple[b
     Raise `InvalidModel` naming a token with another character than the 256 printable ones, or a lone surrogate.
     """
     try:
-        tokens = _all_bytes(vocab) if of_bytes else list(map(str.encode, vocab))
+        tokens = _bytes_of_printable(vocab, field) if of_bytes else list(map(str.encode, vocab))
     except UnicodeEncodeError as error:
-        character = error.object[error.start]
-        token, i = next((token, i) for token, i in vocab.items() if character in token)
-        if not of_bytes:
-            raise InvalidModel(f"the token {token!a} of the vocabulary holds a lone surrogate") from None
-        holds = f"the token {token!a} (id {i}) holds {character!a}, which is not mapped to a byte"
-        raise InvalidModel(f"{field}: {holds}; only byte-level vocabularies are read here") from None
+        raise InvalidModel(f"the token {error.object!a} of the vocabulary holds a lone surrogate") from None
     return token_table(tokens, vocab.values())
 
 
-def _all_bytes(vocab: Iterable[str]) -> Sequence[bytes]:
-    """Return the bytes of printable tokens, translated at once; raise UnicodeEncodeError if one is invalid."""
-    texts = list(vocab)
-    data, _ = codecs.charmap_encode("".join(texts), "strict", _BYTE_BY_CODE)
-    lengths = list(map(len, texts))
+def _bytes_of_printable(vocab: Mapping[str, int], field: str) -> Sequence[bytes]:
+    """Return the bytes of printable tokens, translated at once; raise `InvalidModel` naming one that is not."""
+    import numpy as np
+
+    text, lengths = "".join(vocab), list(map(len, vocab))
+    byte_by_code = np.full(1 << 16, 256, np.uint16)
+    byte_by_code[list(map(ord, CHARACTER_TO_BYTE))] = list(CHARACTER_TO_BYTE.values())
+    data = byte_by_code[np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.uint16)]
+    if data.max(initial=0) > 255:
+        character = text[int(np.argmax(data > 255))]
+        token, i = next((token, i) for token, i in vocab.items() if character in token)
+        holds = f"the token {token!a} (id {i}) holds {character!a}, which is not mapped to a byte"
+        raise InvalidModel(f"{field}: {holds}; only byte-level vocabularies are read here")
     codes = {length: f"{length}s" for length in set(lengths)}
-    return Struct("".join(map(codes.__getitem__, lengths))).unpack(data)
-
-
-_BYTE_BY_CODE = {ord(character): byte for character, byte in CHARACTER_TO_BYTE.items()}
+    return Struct("".join(map(codes.__getitem__, lengths))).unpack(data.astype(np.uint8).tobytes())
 
 
 def two_parts(line: str, where: str) -> tuple[str, str]:
@@ -160,31 +159,18 @@ def _equal_ranks_differ(model: Model) -> str | None:
 # --- losses ----------------------------------------------------------------------------------------------------------
 
 
-def _count(tokens: Mapping[str, Any]) -> str:
-    return f"{len(tokens)}, the first is {next(iter(tokens))!r}"
-
-
-def _first_flags(flags_by_text: Mapping[str, tuple[str, ...]]) -> str:
-    return f"{_count(flags_by_text)}: {', '.join(next(iter(flags_by_text.values())))}"
-
-
-_DESCRIBED: dict[str, Callable[[Any], str]] = {
-    "special_tokens": _count,
-    "added_tokens": _count,
-    "normalization": str,
-    "unknown": str,
-    "whole_token_flags": _first_flags,
-    "ignore_merges": lambda _: "a whole piece in the vocabulary is merged like any other",
-}
-
-
 def lost_fields(model: Model, *names: str) -> list[str]:
     """Return a line for each of the fields `names` that `model` uses, in this order."""
-    lost: list[str] = []
-    for name in names:
-        value = getattr(model, name)
-        if name == "merge_counts":
-            lost += [] if value is None else [name]
-        elif value:
-            lost.append(f"{name}: {_DESCRIBED[name](value)}")
-    return lost
+    return [_described(name, value) for name in names if (value := getattr(model, name))]
+
+
+def _described(name: str, value: Any) -> str:
+    if name == "merge_counts":
+        return name
+    if name == "ignore_merges":
+        return f"{name}: a whole piece in the vocabulary is merged like any other"
+    if isinstance(value, str):
+        return f"{name}: {value}"
+    text, flags = next(iter(value.items()))
+    first = f"{name}: {len(value)}, the first is {text!r}"
+    return f"{first}: {', '.join(flags)}" if name == "whole_token_flags" else first

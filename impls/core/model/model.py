@@ -190,13 +190,11 @@ def _swallows_spaces(model: Model) -> bool:
 
 
 def _changes(rules: SentencePieceRules) -> list[str]:
-    changes: list[str] = []
-    if rules.remove_extra_spaces:
-        changes.append("runs of spaces become one, spaces at the ends are removed")
-    elif rules.dummy_prefix in ("missing", "first"):
-        changes.append("a space at the start of a text is removed")
-    if rules.dummy_prefix != "never" and not rules.escape_spaces:
-        changes.append("a space is put before the text")
-    if rules.escape_spaces:
-        changes.append("U+2581 becomes a space")
-    return changes
+    prefix, removes, escapes = rules.dummy_prefix, rules.remove_extra_spaces, rules.escape_spaces
+    changes = {
+        "runs of spaces become one, spaces at the ends are removed": removes,
+        "a space at the start of a text is removed": not removes and prefix in ("missing", "first"),
+        "a space is put before the text": prefix != "never" and not escapes,
+        "U+2581 becomes a space": escapes,
+    }
+    return [change for change, happens in changes.items() if happens]

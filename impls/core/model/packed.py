@@ -13,7 +13,7 @@ import hashlib
 import json
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain
 from struct import Struct
 from typing import Any, get_type_hints
@@ -94,11 +94,7 @@ def _plain(value: Any) -> Any:
     """Return a field, or a field of rules, as JSON."""
     if isinstance(value, bytes):
         return value.hex()
-    return (
-        dict(value)
-        if isinstance(value, Mapping)
-        else {name: getattr(value, name) for name in value.__dataclass_fields__}
-    )
+    return dict(value) if isinstance(value, Mapping) else asdict(value)
 
 
 def digest_of(model: ModelData) -> str:

@@ -20,7 +20,13 @@ from impls.core.text.decoder_steps import (
 from impls.core.text.normalization import call
 from impls.formats.tokenizer_json.space_steps import flat_steps, in_sequence, read_replace, write_replace
 
-_BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+_PLAIN: dict[str, dict[str, Any]] = {
+    BYTE_LEVEL: {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
+    BYTE_FALLBACK: {"type": "ByteFallback"},
+    FUSE: {"type": "Fuse"},
+}
+"""Steps without arguments -> their form in the file."""
+_PLAIN_NAMES = {written["type"]: name for name, written in _PLAIN.items()}
 
 
 class DecoderIgnored(UserWarning):
@@ -51,12 +57,8 @@ def own_decoder(model: ModelData, steps: str) -> str | None:
 
 def _read(step: dict[str, Any], where: str) -> str:
     match step:
-        case {"type": "ByteLevel"}:
-            return BYTE_LEVEL
-        case {"type": "ByteFallback"}:
-            return BYTE_FALLBACK
-        case {"type": "Fuse"}:
-            return FUSE
+        case {"type": str(kind)} if kind in _PLAIN_NAMES:
+            return _PLAIN_NAMES[kind]
         case {"type": "Replace"}:
             return read_replace(step, where)
         case {"type": "Strip", "content": str(character), "start": int(start), "stop": int(stop)}:
@@ -71,13 +73,13 @@ def _read(step: dict[str, Any], where: str) -> str:
 
 def write_decoder(model: Model) -> dict[str, Any] | None:
     """Return the `decoder` by which the ids of a model decode as it decodes them, or nearly so."""
-    written = model.decoder
-    if written is None and model.sentencepiece is not None:
+    written = BYTE_LEVEL if model.alphabet == "bytes" else FUSE
+    if model.decoder is not None:
+        written = model.decoder
+    elif model.sentencepiece is not None:
         written = usual_decoders(model.sentencepiece)[0]
-    elif written is None and model.end_of_word is not None:
+    elif model.end_of_word is not None:
         written = call("suffix", model.end_of_word)
-    elif written is None:
-        written = BYTE_LEVEL if model.alphabet == "bytes" else FUSE
     if written == SPACES:
         return None
     return in_sequence([_written(*step) for step in steps_of_decoder(written)], "decoders")
@@ -85,8 +87,6 @@ def write_decoder(model: Model) -> dict[str, Any] | None:
 
 def _written(name: str, texts: list[str]) -> dict[str, Any]:
     match name, texts:
-        case "byte-level", []:
-            return _BYTE_LEVEL
         case "replace" | "replace-regex", [old, new]:
             return write_replace(name, old, new)
         case "strip", [character, start, stop]:
@@ -96,7 +96,7 @@ def _written(name: str, texts: list[str]) -> dict[str, Any]:
         case "metaspace", [mark, first]:
             scheme = "never" if first else "always"
             return {"type": "Metaspace", "replacement": mark, "prepend_scheme": scheme, "split": True}
-    return {"type": "ByteFallback" if name == BYTE_FALLBACK else "Fuse"}
+    return _PLAIN[name]
 
 
 def lost_decoding(model: Model) -> list[str]:
@@ -106,11 +106,12 @@ def lost_decoding(model: Model) -> list[str]:
         return []
     if model.end_of_word is not None:
         return ["decoding: the last word ends without a space"]
-    lost: list[str] = []
-    if rules is not None and rules.remove_extra_spaces:
-        lost.append("decoding: one of several spaces at the start of a text is removed, not all")
-    if rules is not None and rules.byte_ids:
-        lost.append("decoding: in a run of bytes that is not UTF-8 all are replaced, not only the wrong ones")
-    if rules is not None and rules.byte_ids and rules.hides_prefix:
-        lost.append("decoding: a space spelled as the byte 0x20 is also removed at the start of a text")
-    return lost
+    if rules is None:
+        return []
+    spells, hides = bool(rules.byte_ids), rules.hides_prefix
+    lost = {
+        "one of several spaces at the start of a text is removed, not all": rules.remove_extra_spaces,
+        "in a run of bytes that is not UTF-8 all are replaced, not only the wrong ones": spells,
+        "a space spelled as the byte 0x20 is also removed at the start of a text": spells and hides,
+    }
+    return [f"decoding: {line}" for line, is_lost in lost.items() if is_lost]

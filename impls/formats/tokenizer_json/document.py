@@ -44,16 +44,17 @@ class Bpe(BpeSettings):
     merges: Any = None
 
 
-class Merges(msgspec.Struct):
-    """The `model` of a file, its merges only."""
+Merges = list[str | tuple[Part, Part]]
 
-    merges: list[str | tuple[Part, Part]]
+
+class _MergesOnly(msgspec.Struct):
+    merges: Merges
 
 
 class MergesFile(msgspec.Struct):
     """The fields of a file that hold its merges."""
 
-    model: Merges
+    model: _MergesOnly
 
 
 class File(msgspec.Struct):
@@ -88,7 +89,8 @@ _LEAD = 99  # bytes
 
 
 def parse_document(content: bytes) -> Any:
-    """Parse a file like `parse_json`, its vocabulary and merges by a faster parser, which names no error.
+    """Parse a file like `parse_json`, its vocabulary and merges by a faster parser, which names no error; merges that
+    are pairs become tuples.
 
     Of equal tokens it would take the last. So colons are counted: every entry has one, and tokens have all others.
     """
@@ -96,7 +98,7 @@ def parse_document(content: bytes) -> Any:
     try:
         bpe = msgspec.json.decode(content, type=_Outline).model
         vocab = msgspec.json.decode(bpe.vocab)
-        merges = msgspec.json.decode(bpe.merges, type=list[str | list[str]])
+        merges = msgspec.json.decode(bpe.merges, type=Merges)
         entries = bytes(bpe.vocab)
         if entries.count(b":") == len(vocab) + "".join(vocab).count(":") and b"\\u003" not in entries:
             document = parse_json(_without(_without(content, bytes(bpe.merges)), entries))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain, starmap
 from operator import add
@@ -33,10 +33,9 @@ from impls.formats.tokenizer_json.document import AddedEntry, Bpe, File, MergesF
 from impls.formats.tokenizer_json.space_steps import (
     OlderUnicode,
     Spaces,
-    check_prefix,
     flat_steps,
-    prepend_by_step,
     read_normalizer,
+    settle_prefix,
 )
 from impls.formats.tokenizer_json.split_stages import read_stages
 from impls.formats.vocabulary import (
@@ -102,9 +101,7 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
         raise InvalidModel(f"model.continuing_subword_prefix: {prefix!a} inside words is not supported")
     spaces = read_normalizer(file.normalizer)
     stages, byte_level = read_stages(file.pre_tokenizer, spaces)
-    if byte_level and spaces.prepended == " " and not spaces.escape_spaces:
-        prepend_by_step(spaces)
-    check_prefix(spaces)
+    settle_prefix(spaces, byte_level)
     special, added, flags = _whole_tokens(entries, spaces)
     vocab = check_ids(bpe.vocab, "model.vocab")
     merges = _merges(bpe.merges)
@@ -137,11 +134,11 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
         "sentencepiece": rules,
         "hugging_face": HuggingFaceRules(ignore_merges=bool(bpe.ignore_merges), whole_token_flags=flags),
     }
-    ignored = None
+    notes = spaces.notes
     try:
         decoder = own_decoder(ModelData(**fields), read_decoder(file.decoder))
     except InvalidModel as error:
-        ignored = DecoderIgnored(f"{error}; ids decode as the joined texts of their tokens")
+        notes.append(DecoderIgnored(f"{error}; ids decode as the joined texts of their tokens"))
         decoder = next(iter(usual_decoders(rules)), None)
     fields["hugging_face"] = replace(fields["hugging_face"], decoder=decoder)
     tokens += (None,) * (max(byte_ids, default=-1) + 1 - len(tokens))
@@ -150,8 +147,11 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     except (KeyError, InvalidModel):
         check_merges(merges, kept, "model.merges")  # names a merge as the file spells it
         raise
-    notes = [*spaces.notes, ignored, _dropout(bpe), _other_ids(entries, vocab), _template(file.post_processor)]
-    return model, list(filter(None, notes))
+    if bpe.dropout:
+        skipped = f"model.dropout: {bpe.dropout} is left out; the model encodes without dropout"
+        notes.append(DropoutIgnored(skipped))
+    notes += [*_other_ids(entries, vocab), *_template(file.post_processor)]
+    return model, notes
 
 
 def _occurs(text: str, bpe: Bpe, byte_level: bool) -> bool:
@@ -249,6 +249,8 @@ def _merges(given: Any) -> list[tuple[str, str]]:
     """Return the merges; raise `InvalidModel` naming one that is not of two texts."""
     if not isinstance(given, list):
         raise InvalidModel("model.merges: a list is expected")
+    if set(map(type, given)) == {tuple}:  # as `parse_document` has checked
+        return given
     entries = converted({"model": {"merges": given}}, MergesFile).model.merges
     return [
         two_parts(entry, f"model.merges[{rank}]") if isinstance(entry, str) else entry
@@ -259,29 +261,22 @@ def _merges(given: Any) -> list[tuple[str, str]]:
 # --- parts of the file that the model leaves out -----------------------------------------------------------------
 
 
-def _dropout(bpe: Bpe) -> UserWarning | None:
-    if not bpe.dropout:
-        return None
-    return DropoutIgnored(f"model.dropout: {bpe.dropout} is left out; the model encodes without dropout")
-
-
-def _other_ids(entries: list[AddedEntry], vocab: dict[str, int]) -> UserWarning | None:
+def _other_ids(entries: list[AddedEntry], vocab: dict[str, int]) -> Iterator[OtherIds]:
     """Note an id that the library does not keep."""
-    if (other := first_other_id([(entry.content, entry.id) for entry in entries], vocab)) is None:
-        return None
-    index, given = other
-    has = f"added_tokens[{index}]: {entries[index].content!a} has the id {entries[index].id} here"
-    return OtherIds(f"{has}; Hugging Face's library gives it {given}")
+    if other := first_other_id([(entry.content, entry.id) for entry in entries], vocab):
+        index, given = other
+        has = f"added_tokens[{index}]: {entries[index].content!a} has the id {entries[index].id} here"
+        yield OtherIds(f"{has}; Hugging Face's library gives it {given}")
 
 
-def _template(post_processor: Any) -> UserWarning | None:
+def _template(post_processor: Any) -> Iterator[TemplateIgnored]:
     """Note special tokens that are put around a text; any other `post_processor` is ignored silently."""
     for _, step in flat_steps(post_processor, "post_processor", "processors"):
         kind = step.get("type")
         if kind in ("BertProcessing", "RobertaProcessing") or (kind == "TemplateProcessing" and _puts_tokens(step)):
             around = f"post_processor: {kind}, which puts special tokens around a text, is left out"
-            return TemplateIgnored(f"{around}; ids are those of the text alone")
-    return None
+            yield TemplateIgnored(f"{around}; ids are those of the text alone")
+            return
 
 
 def _puts_tokens(template: dict[str, Any]) -> bool:

@@ -82,16 +82,14 @@ def read_normalizer(normalizer: Any) -> Spaces:
     """Return the effect of the `normalizer`; raise `InvalidModel` naming a step that is not supported."""
     spaces = Spaces()
     steps = flat_steps(normalizer, "normalizer", "normalizers")
-    kinds = [step for _, step in steps]
-    skipped = 0
-    for k, (where, step) in enumerate(steps):
-        if kinds[k : k + len(_DROPPED)] == _DROPPED and not spaces.marks:
+    k = 0
+    while k < len(steps):
+        if [step for _, step in steps[k : k + len(_DROPPED)]] == _DROPPED and not spaces.marks:
             spaces.remove_extra_spaces = True
-            skipped = len(_DROPPED)
-        if skipped:
-            skipped -= 1
+            k += len(_DROPPED)
         else:
-            _read_step(step, where, spaces)
+            _read_step(*steps[k], spaces)
+            k += 1
     return spaces
 
 
@@ -109,18 +107,12 @@ def flat_steps(value: Any, where: str, key: str) -> list[tuple[str, dict[str, An
     return [placed for k, step in enumerate(steps) for placed in flat_steps(step, f"{where}.{key}[{k}]", key)]
 
 
+_KINDS = ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "Nmt")
+_STRIPPED = {"strip": (True, True), "strip-left": (True, False), "strip-right": (False, True), "": (False, False)}
 _PLAIN: dict[str, dict[str, Any]] = {
-    "nfc": {"type": "NFC"},
-    "nfd": {"type": "NFD"},
-    "nfkc": {"type": "NFKC"},
-    "nfkd": {"type": "NFKD"},
-    "lowercase": {"type": "Lowercase"},
+    **{kind.lower(): {"type": kind} for kind in _KINDS},
     "strip-accents": {"type": "StripAccents"},
-    "nmt": {"type": "Nmt"},
-    "strip": {"type": "Strip", "strip_left": True, "strip_right": True},
-    "strip-left": {"type": "Strip", "strip_left": True, "strip_right": False},
-    "strip-right": {"type": "Strip", "strip_left": False, "strip_right": True},
-    "": {"type": "Strip", "strip_left": False, "strip_right": False},
+    **{name: {"type": "Strip", "strip_left": left, "strip_right": right} for name, (left, right) in _STRIPPED.items()},
 }
 """Steps of `Model.normalization` without arguments -> their form in the file; "" does nothing."""
 
@@ -128,7 +120,7 @@ _KEEP_THE_START = frozenset({"nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip-r
 """Steps that never remove the first character of a text."""
 
 
-def _read_step(step: dict[str, Any], where: str, spaces: Spaces) -> None:
+def _read_step(where: str, step: dict[str, Any], spaces: Spaces) -> None:
     kind = step.get("type")
     marks = (" ", SPACE_MARK) if not spaces.escape_spaces else (SPACE_MARK,)
     if kind == "Prepend" and step.get("prepend") in marks and spaces.dummy_prefix == "never":
@@ -215,19 +207,15 @@ def read_metaspace(step: dict[str, Any], where: str, spaces: Spaces) -> None:
         spaces.dummy_prefix = prefixes[scheme]
 
 
-def check_prefix(spaces: Spaces) -> None:
-    """Make a step of a mark that is prepended to texts whose spaces remain spaces.
+def settle_prefix(spaces: Spaces, byte_level: bool) -> None:
+    """Make a step of a mark, or before bytes a space, that is prepended to texts whose spaces remain spaces.
 
-    Raise `InvalidModel` after the removal of spaces, which comes after all steps.
+    Raise `InvalidModel` for a mark after the removal of spaces, which comes after all steps.
     """
-    if spaces.prepended == SPACE_MARK and not spaces.escape_spaces:
-        if spaces.remove_extra_spaces:
-            raise InvalidModel(f"normalizer.type: 'Prepend' of {SPACE_MARK!a} is not supported without a Replace")
-        prepend_by_step(spaces)
-
-
-def prepend_by_step(spaces: Spaces) -> None:
-    """Let a step of the normalization prepend what `Prepend` does."""
+    if spaces.escape_spaces or not (spaces.prepended == SPACE_MARK or (byte_level and spaces.prepended == " ")):
+        return
+    if spaces.prepended == SPACE_MARK and spaces.remove_extra_spaces:
+        raise InvalidModel(f"normalizer.type: 'Prepend' of {SPACE_MARK!a} is not supported without a Replace")
     spaces.steps.insert(len(spaces.steps) - (spaces.steps[-1:] == [PREFIX_SPACE]), call("prepend", spaces.prepended))
     spaces.dummy_prefix, spaces.prepended = "never", ""
 

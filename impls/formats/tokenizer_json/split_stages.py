@@ -75,7 +75,8 @@ def _read_step(step: dict[str, Any], field: str, before: list[str], spaces: Spac
                 spaces.steps.append(PREFIX_SPACE)
             return NAMED["gpt2"] if step.get("use_regex", True) else ()
         case "Split":
-            if step.get("pattern") == {"String": " "} and spaces.escape_spaces and not _keeps_matches_only(step):
+            keeps_matches_only = step.get("behavior") == "Removed" and step.get("invert", False)
+            if step.get("pattern") == {"String": " "} and spaces.escape_spaces and not keeps_matches_only:
                 return ()  # there are no spaces left to split at
             return (_read_split(step, field),)
         case "Metaspace" if not before:
@@ -120,10 +121,6 @@ def _read_split(step: dict[str, Any], field: str) -> str:
         return _behaving(expression, step.get("behavior"), bool(step.get("invert", False)), field)
     except InvalidPattern as error:
         raise InvalidModel(f"{field}.pattern: {error}") from None
-
-
-def _keeps_matches_only(step: dict[str, Any]) -> bool:
-    return step.get("behavior") == "Removed" and bool(step.get("invert", False))
 
 
 def _behaving(expression: str, behavior: Any, invert: bool, field: str) -> str:

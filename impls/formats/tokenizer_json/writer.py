@@ -42,16 +42,14 @@ def losses(model: Model) -> list[str]:
 
 
 def _lost_rules(rules: SentencePieceRules, by_sentencepiece: bool) -> list[str]:
-    lost: list[str] = []
-    if by_sentencepiece:
-        lost.append("special_tokens: they are found in every text, and read as their text")
-    if rules.looks_up:
-        lost.append("normalization: Hugging Face looks up single graphemes, and normalises some texts differently")
-    if rules.user_defined_ids:
-        lost.append("user_defined_ids: text after such a token gets a prefix of its own")
-    if rules.fuse_unknown and not rules.spells_all and rules.unknown_text:
-        lost.append("unknown_text: the unknown token is read as its own text")
-    return lost
+    shows_unknown = rules.fuse_unknown and not rules.spells_all and rules.unknown_text
+    lost = {
+        "special_tokens: they are found in every text, and read as their text": by_sentencepiece,
+        "normalization: Hugging Face looks up single graphemes, and normalises some texts differently": rules.looks_up,
+        "user_defined_ids: text after such a token gets a prefix of its own": rules.user_defined_ids,
+        "unknown_text: the unknown token is read as its own text": shows_unknown,
+    }
+    return [line for line, is_lost in lost.items() if is_lost]
 
 
 def _document(model: Model) -> tuple[dict[str, Any], str | None]:

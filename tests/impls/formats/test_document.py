@@ -69,7 +69,7 @@ def test_a_vocabulary_and_merges_are_parsed_once_unless_they_may_hold_a_key_twic
     monkeypatch.setattr(document, "parse_json", lambda content: given.append(content) or parse_json(content))
     assert parse_document(WHOLE) == parse_json(WHOLE)
     colons = content_of('{":": 0, "a": 1}', '["a :", [":", "a"]]')
-    assert parse_document(colons)["model"]["merges"] == ["a :", [":", "a"]]
+    assert parse_document(colons)["model"]["merges"] == ["a :", (":", "a")]
     assert given == [content_of("null", "null")] * 2
     escaped = content_of('{"\\u003a": 0, "a": 1, "a": 2}', '["a b"]')
     with pytest.raises(InvalidModel, match="twice"):
