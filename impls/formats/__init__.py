@@ -124,8 +124,8 @@ def _read_folder(path: Path) -> tuple[str, Model]:
         if file.is_file():
             with naming(file):
                 return _read_json(read_bytes(file), file)
-    if gpt2_pair.has_companion(path):
-        return _read_pair(path)
+    if pair := gpt2_pair.find_pair(path):
+        return gpt2_pair.FORMAT, gpt2_pair.read(*pair)
     wanted = ["tokenizer.json", "tekken.json", *gpt2_pair.PAIRS]
     raise InvalidModel(f"a folder without a model; looked for: {', '.join(wanted)}")
 

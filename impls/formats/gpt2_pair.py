@@ -27,17 +27,11 @@ _BRACKETS = (("<", ">"), ("[", "]"))
 
 
 def find_pair(path: Path) -> tuple[Path, Path] | None:
-    """Return the two files in the folder `path`, or the file `path` and its companion, or None."""
+    """Return the two files in the folder `path`, if both exist, or the file `path` and its companion, or None."""
     is_folder = path.is_dir()
     folder = path if is_folder else path.parent
     pairs = [(folder / encoder, folder / merges) for encoder, merges in NAMES]
     return next((pair for pair in pairs if (all(map(Path.is_file, pair)) if is_folder else path in pair)), None)
-
-
-def has_companion(path: Path) -> bool:
-    """Return whether both files of the pair exist."""
-    pair = find_pair(path)
-    return pair is not None and all(map(Path.is_file, pair))
 
 
 def looks_like_merges(content: bytes, path: Path) -> bool:

@@ -47,7 +47,7 @@ def cached_with_notes(
     path = cache_folder() / "read" / f"{key[:32]}.bin"
     if (cached := read_checked(path)) is not None:
         packed = unpack(cached.content, cached.sha256)
-        return Model.restored(packed), [(kind, text) for kind, text in packed.notes]
+        return Model.restored(packed), [(kind, text) for kind, text in packed.parts.notes]
     model, notes = parse()
     with contextlib.suppress(MemoryError):  # too little memory to pack it is no reason to fail
         model.keep(packed := pack(model, notes))

@@ -37,6 +37,7 @@ class _Parts(msgspec.Struct, array_like=True):
     head: _Head  # type: ignore[valid-type]
     """All fields but the long ones."""
     notes: list[tuple[str, str]]
+    """What was packed besides the model."""
     kind: str
     """Type code of the lengths."""
     lengths: memoryview
@@ -63,11 +64,6 @@ class PackedModel:
     def blob(self) -> memoryview:
         """Return the bytes of all tokens in order of id."""
         return self.parts.blob
-
-    @property
-    def notes(self) -> list[tuple[str, str]]:
-        """Return what was packed besides the model."""
-        return self.parts.notes
 
     def tokens(self) -> tuple[bytes | None, ...]:
         """Return `Model.tokens`."""

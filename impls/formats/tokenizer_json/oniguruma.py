@@ -74,7 +74,8 @@ def _translated(expression: str, word: str, word_in_class: str, reason: str) -> 
         if part.startswith("\\"):
             translated = _escape(part, word_in_class if in_class else word, in_class)
         elif in_class:
-            translated = _in_class(part, parts)
+            is_operator = part.startswith("[") or (part in "&|~-" and parts[-1:] == [part])
+            translated = None if is_operator else part
             in_class = part != "]"
         elif part.startswith("["):
             in_class = True
@@ -114,12 +115,6 @@ def _escape(part: str, word: str, in_class: bool) -> str | None:
         return None if in_class else f"[^{word}]"
     letter = part[1]
     return None if letter.isascii() and letter.isalnum() and letter not in _ESCAPED_LETTERS else part
-
-
-def _in_class(part: str, before: list[str]) -> str | None:
-    if part.startswith("[") or (part in "&|~-" and before[-1:] == [part]):
-        return None
-    return part
 
 
 @lru_cache(maxsize=128)

@@ -126,7 +126,7 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
         "pattern": stages,
         "special_tokens": special,
         "added_tokens": added,
-        "normalization": spaces.normalization,
+        "normalization": "+".join(spaces.steps) or None,
         "alphabet": "bytes" if byte_level else "chars",
         "end_of_word": end_of_word,
         "unknown": unknown,
@@ -273,12 +273,9 @@ def _template(post_processor: Any) -> Iterator[TemplateIgnored]:
     """Note special tokens that are put around a text; any other `post_processor` is ignored silently."""
     for _, step in flat_steps(post_processor, "post_processor", "processors"):
         kind = step.get("type")
-        if kind in ("BertProcessing", "RobertaProcessing") or (kind == "TemplateProcessing" and _puts_tokens(step)):
+        single = step.get("single") if kind == "TemplateProcessing" else None
+        puts = isinstance(single, list) and any(isinstance(part, dict) and "SpecialToken" in part for part in single)
+        if puts or kind in ("BertProcessing", "RobertaProcessing"):
             around = f"post_processor: {kind}, which puts special tokens around a text, is left out"
             yield TemplateIgnored(f"{around}; ids are those of the text alone")
             return
-
-
-def _puts_tokens(template: dict[str, Any]) -> bool:
-    single = template.get("single")
-    return isinstance(single, list) and any(isinstance(part, dict) and "SpecialToken" in part for part in single)

@@ -44,24 +44,10 @@ class Spaces:
     charsmap: bytes = b""
     prepended: str = ""
     """Text that `Prepend` puts before a text."""
-    by_metaspace: bool = False
-    """Whether a `Metaspace` marks the spaces, after the normalizer and the search for added tokens in its result."""
-    escapes_before: bool = False
-    """Whether the normalizer had marked them already."""
+    can_place_normalized: bool = True
+    """Whether a model can express which steps come before the search for normalized tokens, and which after."""
     notes: list[UserWarning] = field(default_factory=list)
     """What the model leaves out of the file, or does differently."""
-
-    @property
-    def normalization(self) -> str | None:
-        """Return `Model.normalization`: the names of all steps, or None."""
-        return "+".join(self.steps) or None
-
-    @property
-    def can_place_normalized(self) -> bool:
-        """Return whether a model can express which steps come before the search for normalized tokens, and
-        which after."""
-        early = self.escapes_before or self.dummy_prefix in ("never", "always") or self.remove_extra_spaces
-        return not (self.by_metaspace and early)
 
     @property
     def marks(self) -> bool:
@@ -201,10 +187,12 @@ def read_metaspace(step: dict[str, Any], where: str, spaces: Spaces) -> None:
     if scheme == "first" and not _KEEP_THE_START.issuperset(spaces.steps):
         after = "after a normalizer that may drop characters"
         raise InvalidModel(f"{where}.prepend_scheme: 'first' {after} is not supported")
-    spaces.escapes_before = spaces.escape_spaces
-    spaces.escape_spaces = spaces.by_metaspace = True
     if spaces.dummy_prefix == "never":
         spaces.dummy_prefix = prefixes[scheme]
+    # Added tokens are searched in the result of the normalizer, before this step marks spaces.
+    marks_late = not spaces.escape_spaces and spaces.dummy_prefix in ("missing", "first")
+    spaces.can_place_normalized = marks_late and not spaces.remove_extra_spaces
+    spaces.escape_spaces = True
 
 
 def settle_prefix(spaces: Spaces, byte_level: bool) -> None:
