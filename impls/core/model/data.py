@@ -127,7 +127,7 @@ class ModelData:
     def merge_results(self) -> tuple[int, ...]:
         """Return the id that each merge makes, in rank order; LookupError or TypeError if one does not make a token."""
         parts = map(self.tokens.__getitem__, chain.from_iterable(self.merges))
-        results = tuple(map(add, parts, parts))  # type: ignore[arg-type]
+        results = tuple(map(add, parts, parts))
         first = self.id_by_token[results[0]] if results else 0
         if self.tokens[first : first + len(results)] == results:  # the usual order, and faster than looking all up
             return tuple(range(first, first + len(results)))
