@@ -32,8 +32,7 @@ def test_any_text_travels_lone_surrogates_included(text: str) -> None:
 def test_what_is_written_is_read_and_a_folder_that_holds_records_is_refused_unless_resumed(tmp_path: Path) -> None:
     with RecordWriter(tmp_path, resume=True) as writer:  # there is nothing yet
         writer.write(verdict("a"), verdict("b"))
-    with pytest.raises(RecordError, match="--resume"):
-        RecordWriter(tmp_path)
+    refused(RecordError, "--resume", RecordWriter, tmp_path)
     with RecordWriter(tmp_path, resume=True) as writer:
         writer.write(verdict("c"))
     assert read_records(tmp_path) == [verdict("a"), verdict("b"), verdict("c")]
@@ -65,8 +64,7 @@ def test_a_full_disk_is_said_and_earlier_records_stay(tmp_path: Path, monkeypatc
     with RecordWriter(tmp_path) as writer:
         writer.write(verdict("a"))
         monkeypatch.setattr("harness.records.store.os.fsync", Mock(side_effect=OSError(ENOSPC, os.strerror(ENOSPC))))
-        with pytest.raises(RecordError, match="No space left"):
-            writer.write(verdict("b"))
+        refused(RecordError, "No space left", writer.write, verdict("b"))
     monkeypatch.undo()
     assert read_records(tmp_path)[0] == verdict("a")
 
@@ -86,8 +84,7 @@ def test_a_second_writer_is_refused_until_the_first_has_ended_or_was_killed(tmp_
     with holder:
         assert holder.stdout.readline() == "held\n"
         for resume in (True, False):
-            with pytest.raises(RecordError, match="another process is writing"):
-                RecordWriter(tmp_path, resume=resume)
+            refused(RecordError, "another process is writing", RecordWriter, tmp_path, resume=resume)
         holder.kill()
     with RecordWriter(tmp_path) as writer:
         writer.write(verdict("a"))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from refusals import refused
 
 import harness
 import impls
@@ -96,13 +97,11 @@ def test_a_model_file_runs_by_its_library(folder: Path) -> None:
 )
 def test_a_file_that_names_no_tokenizer_is_one_line(folder: Path, source: str, message: str) -> None:
     (folder / "several.py").write_text(source, encoding="utf-8")
-    with pytest.raises(NotLoadable, match=message):
-        load_object("several.py", impls.Model.load("small.json"))
+    refused(NotLoadable, message, load_object, "several.py", impls.Model.load("small.json"))
 
 
 def test_a_file_that_is_not_there_is_named(folder: Path) -> None:
-    with pytest.raises(NotLoadable, match=r"there is no file gone\.py"):
-        load_object("gone.py:Thing", None)
+    refused(NotLoadable, r"there is no file gone\.py", load_object, "gone.py:Thing", None)
 
 
 def test_verbs_have_one_default_model() -> None:

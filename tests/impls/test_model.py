@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from random_models import BYTES
+from refusals import refused
 
 import impls
 from impls import InvalidModel, Model, TrainingSpec
@@ -56,8 +57,7 @@ from impls.core.model.whole_tokens import can_meet
     ],
 )
 def test_what_contradicts_itself_is_refused_by_name(fields: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidModel, match=message):
-        Model(tokens=BYTES).with_(**fields)
+    refused(InvalidModel, message, Model(tokens=BYTES).with_, **fields)
 
 
 def test_a_special_token_may_stand_among_the_tokens_under_its_own_id() -> None:
@@ -168,8 +168,7 @@ def test_a_lossy_model_says_why(fields: dict[str, Any], why: str | None) -> None
 
 @pytest.mark.parametrize("field", ["tokens", "merges"])
 def test_a_model_that_was_not_made_has_no_tokens_and_does_not_look_for_them_without_end(field: str) -> None:
-    with pytest.raises(AttributeError, match=f"the model has no {field}"):
-        getattr(object.__new__(Model), field)
+    refused(AttributeError, f"the model has no {field}", getattr, object.__new__(Model), field)
 
 
 def test_tokens_meet_that_overlap_or_hold_each_other_and_long_ones_may() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from refusals import refused
 
 from harness import judge
 from harness.check import tasks
@@ -203,8 +204,7 @@ def test_nothing_compared_is_a_fault(checked: Checked, bpebench: Any, model: str
     ],
 )
 def test_a_record_cannot_claim_what_rests_on_nothing(claim: Callable[[], object]) -> None:
-    with pytest.raises(ValueError, match=r"rests on no text|not compared"):
-        claim()
+    refused(ValueError, r"rests on no text|not compared", claim)
 
 
 def test_a_pair_compared_later_is_no_longer_shown_as_not_compared() -> None:

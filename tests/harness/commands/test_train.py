@@ -12,6 +12,7 @@ from typing import Any
 
 import dying_workers
 import pytest
+from refusals import refused
 from tables import rows_of
 
 import harness.training.text
@@ -179,8 +180,7 @@ def test_a_pattern_of_several_stages_must_be_given(pattern: tuple[str, ...], nam
     fields = {"vocab_size": 300, "pattern": "gpt2", "alphabet": "bytes", "end_of_word": None}
     assert spec_like(model, fields, {"pattern"}).pattern == "gpt2"
     if named is None:
-        with pytest.raises(impls.InvalidSpec, match=r"pattern: that of the model has 2 stages; give one"):
-            spec_like(model, fields, ())
+        refused(impls.InvalidSpec, r"pattern: that of the model has 2 stages; give one", spec_like, model, fields, ())
     else:
         assert spec_like(model, fields, ()).pattern == named
 

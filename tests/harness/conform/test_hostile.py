@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 from conform_target import Target
+from refusals import refused
 
 from harness.process.limits import Limits
 from harness.process.protocol import MalformedAnswer, read_answer
@@ -88,8 +89,7 @@ def test_a_line_that_is_no_answer_is_malformed(result: bytes) -> None:
 
 @pytest.mark.parametrize(("line", "reason"), [(b'{"id": 2, "x": 1}', "without result"), (b"[1, 2]", "got `array`")])
 def test_what_is_not_an_object_with_a_result_is_malformed(line: bytes, reason: str) -> None:
-    with pytest.raises(MalformedAnswer, match=reason):
-        read_answer(line, 2, "encode", SHAPES["encode"])
+    refused(MalformedAnswer, reason, read_answer, line, 2, "encode", SHAPES["encode"])
 
 
 FATES = {
@@ -131,8 +131,7 @@ def test_what_spoils_the_next_question_is_found_there_at_the_latest(how: str, ma
 def test_a_target_that_never_starts_times_out_and_one_that_cannot_is_not_loadable(mark: dict[str, str]) -> None:
     limits = Limits(start_seconds=0.4)
     for spec in (raw("never-starts"), TargetSpec.parse("never_imported:anything")):
-        with pytest.raises(NotLoadable, match=r"it does not start: timeout: took longer than 0\.4 s"):
-            Target(spec, limits, mark)
+        refused(NotLoadable, r"it does not start: timeout: took longer than 0\.4 s", Target, spec, limits, mark)
     with pytest.raises(NotLoadable, match="exit status 1; its last line of output: there is nothing to load"):
         Target(raw("exits-at-once"), PATIENT, mark)
 
@@ -158,8 +157,7 @@ def test_a_python_object_that_answers_no_ids_is_reported(mark: dict[str, str]) -
         for text in ("none", "float", "text"):
             answer = target.ask("encode", text=text)
             assert (isinstance(answer, Failed), answer.outcome) == (True, "protocol")
-        with pytest.raises(FailedError, match="Expected `str`, got `object`"):
-            target.call("decode", ids=[1])
+        refused(FailedError, "Expected `str`, got `object`", target.call, "decode", ids=[1])
 
 
 def test_other_children_of_ours_are_left_alone(mark: dict[str, str]) -> None:

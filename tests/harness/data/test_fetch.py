@@ -10,6 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 from package_index import TEXTS, Index, in_order, sha256
+from refusals import refused
 
 from harness.data import DataError, fetch, is_fetched, load_corpus
 from harness.data import catalogue as catalogue_module
@@ -44,8 +45,7 @@ def test_a_mixed_corpus_fetches_its_sources_and_takes_of_each_what_it_says(stand
     assert [fetched.name for fetched in fetch(["both"])] == ["one", "two"]
     assert is_fetched("both")
     assert sorted(load_corpus("both").documents()) == sorted([in_order(TEXTS[:2])[0], TEXTS[2]])
-    with pytest.raises(UnknownName, match="both/one"):
-        load_corpus("both/one")
+    refused(UnknownName, "both/one", load_corpus, "both/one")
 
 
 def test_an_interrupted_fetch_goes_on_where_it_stopped(stand_in: Index) -> None:
@@ -54,8 +54,7 @@ def test_an_interrupted_fetch_goes_on_where_it_stopped(stand_in: Index) -> None:
             raise KeyboardInterrupt
 
     stand_in.before_copy = interrupt
-    with pytest.raises(KeyboardInterrupt):
-        fetch()
+    refused(KeyboardInterrupt, None, fetch)
     assert is_fetched("one")
     assert not is_fetched("two")
     assert stand_in.leftovers() == []
@@ -87,8 +86,7 @@ def test_a_wrong_digest_names_the_file_and_both_digests_and_keeps_nothing(stand_
 def test_what_is_not_as_declared_is_refused_by_name(stand_in: Index, old: str, new: str, message: str) -> None:
     tables = catalogue_module.datasets_folder() / "corpora.toml"
     tables.write_text(tables.read_text("utf-8").replace(old, new), "utf-8")
-    with pytest.raises(DataError, match=message):
-        fetch(["one", "two"])
+    refused(DataError, message, fetch, ["one", "two"])
 
 
 def test_a_damaged_file_of_the_cache_is_fetched_again(stand_in: Index) -> None:
@@ -104,8 +102,7 @@ def test_a_damaged_file_of_the_cache_is_fetched_again(stand_in: Index) -> None:
 def test_a_full_disk_is_one_error_and_leaves_nothing_behind(stand_in: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", Mock(side_effect=OSError(ENOSPC, os.strerror(ENOSPC))))
-        with pytest.raises(DataError, match=r"the disk is full.*BPEBENCH_CACHE"):
-            fetch(["one"])
+        refused(DataError, r"the disk is full.*BPEBENCH_CACHE", fetch, ["one"])
     assert [file for file in stand_in.cache.rglob("*") if file.is_file()] == []
     fetch(["one"])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from refusals import refused
 
 import impls
 from harness.data import (
@@ -91,5 +92,4 @@ def test_an_unknown_model_is_answered_with_near_names_and_where_the_list_is(cach
 
 @pytest.mark.parametrize("name", ["", "a/b", "../a", ".hidden", "a b", "gpt2", "o200k_base"])
 def test_a_name_that_cannot_be_kept_is_refused(cache: Path, name: str) -> None:
-    with pytest.raises(DataError, match=r"cannot be a model's name|published vocabulary"):
-        trained_model_path(name)
+    refused(DataError, r"cannot be a model's name|published vocabulary", trained_model_path, name)

@@ -110,8 +110,7 @@ def test_a_glob_takes_its_files_in_order(tmp_path: Path) -> None:
 
 def test_a_name_that_could_not_be_a_path_is_an_unknown_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UnknownName, match="unknown corpus"):
-        load_corpus("mine")
+    refused(UnknownName, "unknown corpus", load_corpus, "mine")
     _written(tmp_path, b"text", "mine")
     assert _documents(Path("mine")) == ["text"]
 
@@ -130,8 +129,7 @@ def test_a_path_that_is_not_a_file_is_said_to_be_none(tmp_path: Path) -> None:
         (f"{tmp_path}/", "holds no files"),
         ("a\x00b.txt", "there is no such file|cannot be a path"),
     ):
-        with pytest.raises(DataError, match=message):
-            load_corpus(name)
+        refused(DataError, message, load_corpus, name)
 
 
 def test_the_users_files_can_be_split_too(tmp_path: Path) -> None:

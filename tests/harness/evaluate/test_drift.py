@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from refusals import refused
 
 import impls
 from harness.data import DataError
@@ -45,5 +46,4 @@ def test_lists_that_encode_would_not_give_are_counted(model: Path, tmp_path: Pat
 def test_a_file_of_other_content_is_refused_by_line(model: Path, tmp_path: Path, content: str, message: str) -> None:
     file = tmp_path / "sampled.jsonl"
     file.write_text(content)
-    with pytest.raises(DataError, match=message):
-        drift_rate(str(model), file)
+    refused(DataError, message, drift_rate, str(model), file)

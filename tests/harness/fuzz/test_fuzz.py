@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from refusals import refused
 
 import impls
 from harness.check.classes import Relation
@@ -206,8 +207,7 @@ def test_what_is_not_seen_again_is_reported_as_such(fuzz: Fuzz) -> None:
 
 
 def test_a_side_that_cannot_run_the_model_is_refused_with_the_reason(fuzz: Fuzz) -> None:
-    with pytest.raises(DataError, match="refuses: only models of a certain kind"):
-        fuzz("priority", "fuzz_targets:Refuses")
+    refused(DataError, "refuses: only models of a certain kind", fuzz, "priority", "fuzz_targets:Refuses")
 
 
 # --- what is kept ---------------------------------------------------------------------------------------------

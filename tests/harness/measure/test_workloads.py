@@ -45,8 +45,7 @@ WRONG = [
 @pytest.mark.parametrize(("before", "after", "complaint"), WRONG)
 def test_a_wrong_file_is_refused_by_name_and_key(tmp_path: Path, before: str, after: str, complaint: str) -> None:
     (tmp_path / "some.toml").write_text(GOOD.replace(before, after))
-    with pytest.raises(WorkloadError, match=rf"some\.toml.*{complaint}"):
-        load_workloads(tmp_path)
+    refused(WorkloadError, rf"some\.toml.*{complaint}", load_workloads, tmp_path)
 
 
 def test_an_empty_folder_and_a_choice_of_nothing_say_so(tmp_path: Path) -> None:

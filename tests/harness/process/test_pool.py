@@ -11,6 +11,7 @@ from typing import Any
 
 import psutil
 import pytest
+from refusals import refused
 
 from harness.outcome import Outcome
 from harness.process.pool import Pool
@@ -76,8 +77,7 @@ def test_errors_of_a_task_are_raised_here_and_its_output_is_in_ours(
 ) -> None:
     import process_tasks
 
-    with pytest.raises(FileNotFoundError):
-        run_tasks(os.stat, [(str(_HERE / "nowhere"),)])
+    refused(FileNotFoundError, None, run_tasks, os.stat, [(str(_HERE / "nowhere"),)])
     assert run_tasks(process_tasks.talk, [("some words",)]) == [""]
     captured = capfd.readouterr()
     assert (captured.out, captured.err.count("some words")) == ("", 2)

@@ -17,6 +17,7 @@ import pytest
 from child import run
 from numba.core import types
 from numba.core.registry import cpu_target
+from refusals import refused
 
 import impls
 from impls.compiled.codegen import build, loading
@@ -100,8 +101,7 @@ def test_of_two_processes_at_once_one_compiles(start: Callable[..., subprocess.P
     with start("wait", tmp_path / "cache") as first:
         assert first.stdout.readline() == COMPILED
         with start("go", tmp_path / "cache") as second:
-            with pytest.raises(subprocess.TimeoutExpired):
-                second.communicate(timeout=1)
+            refused(subprocess.TimeoutExpired, None, second.communicate, timeout=1)
             assert first.communicate("go on\n", timeout=60)[0] == "done\n"
             assert second.communicate(timeout=60)[0] == "done\n"
 
@@ -132,8 +132,7 @@ def test_the_compiler_finds_these_kernels_in_whatever_folder_it_runs(monkeypatch
         return subprocess.CompletedProcess(command, 1, "", "stopped here")
 
     monkeypatch.setattr(subprocess, "run", stopped)
-    with pytest.raises(impls.Unsupported, match="its kernels do not compile here: stopped here"):
-        build.compile_object_file("encoding")
+    refused(impls.Unsupported, "its kernels do not compile here: stopped here", build.compile_object_file, "encoding")
     folders = [entry or str(Path.cwd()) for entry in sys.path]
     assert commands == [(["-P", "-m", "impls.compiled.codegen"], folders)]
 
@@ -230,8 +229,7 @@ def test_functions_are_collected_one_by_one_without_copies_for_constants_and_num
 def test_a_kernel_that_may_raise_is_refused() -> None:
     with collected() as modules:
         callback = numba.cfunc("int64(int64)")(lambda a: raising(a))
-    with pytest.raises(RuntimeError, match="it can raise or allocates"):
-        image_of({PREFIX + "raising": callback}, modules)
+    refused(RuntimeError, "it can raise or allocates", image_of, {PREFIX + "raising": callback}, modules)
 
 
 def test_the_digest_covers_whatever_kernels_import() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from piece_ends import piece_ends
 from random_patterns import ALPHABET, random_pattern, random_text
+from refusals import refused
 
 from impls.compiled.context import Context, ModelTables
 from impls.compiled.cpython import plain
@@ -155,8 +156,7 @@ def test_several_stages_cut_the_pieces_of_the_one_before(byte_tables: ModelTable
     ],
 )  # fmt: skip
 def test_what_an_automaton_cannot_express_is_refused(pattern: str) -> None:
-    with pytest.raises(NotExpressible):
-        split_tables(pattern)
+    refused(NotExpressible, None, split_tables, pattern)
 
 
 def test_a_stage_that_stays_with_regex_is_named() -> None:
@@ -182,8 +182,7 @@ def test_text_the_pattern_leaves_out_is_reported(byte_tables: ModelTables) -> No
     context = Context(byte_tables, Splitting(AUTOMATON, split_tables("a+|b")))
     assert pieces(context, "aab") == ["aa", "b"]
     for text in ("aac", "c", "aab" * 3000 + "c"):
-        with pytest.raises(plain.Uncovered):
-            piece_ends(context, text)
+        refused(plain.Uncovered, None, piece_ends, context, text)
 
 
 def test_a_pattern_said_to_cover_all_text_leaves_none_out() -> None:

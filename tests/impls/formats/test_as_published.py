@@ -224,8 +224,7 @@ UNREADABLE: list[tuple[Document, str]] = [
 
 @pytest.mark.parametrize(("document", "reason"), UNREADABLE)
 def test_the_reason_named_is_the_real_one(document: Document, reason: str) -> None:
-    with pytest.raises(InvalidFile, match=reason):
-        read(document)
+    refused(InvalidFile, reason, read, document)
 
 
 # --- words of bytes with an end (CLIP) -----------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 from impls import InvalidPattern, UnknownName
 from impls.core.text.patterns import NAMED, Splitter, name_of, resolve
@@ -73,13 +74,11 @@ def test_stages_cut_one_after_the_other() -> None:
     ],
 )
 def test_what_is_no_pattern_is_refused(pattern: Any, problem: str) -> None:
-    with pytest.raises(InvalidPattern, match=problem):
-        resolve(pattern)
+    refused(InvalidPattern, problem, resolve, pattern)
 
 
 def test_a_misspelt_name_is_answered_with_the_name_meant() -> None:
-    with pytest.raises(UnknownName, match="did you mean 'turkish'"):
-        resolve("trukish")
+    refused(UnknownName, "did you mean 'turkish'", resolve, "trukish")
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,7 @@ def test_a_refusal_says_why() -> None:
         ("tokie", trained(pattern="qwen"), "by GPT-2's for any other"),
         ("tinybpe", Model(tokens=(None, *BYTES)), "numbers bytes first"),
     ]:
-        with pytest.raises(Unsupported, match=f"^{name}: .*{reason}"):
-            impls.load(name, model)
+        refused(Unsupported, f"^{name}: .*{reason}", impls.load, name, model)
     with pytest.raises(Unsupported, match="refuses long texts"):
         impls.load("bpe-openai", load_model("cl100k_base")).encode("a" * 1_000_000)
     assert issubclass(impls.get("bpe-openai"), Peer)

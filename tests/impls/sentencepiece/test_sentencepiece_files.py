@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import sentencepiece
+from refusals import refused
 from sentencepiece_files import trained_file
 from sentencepiece_models import pieces_model, random_texts
 from wrong_files import problem
@@ -78,8 +79,7 @@ def test_a_byte_level_model_is_written_with_printable_characters() -> None:
     ],
 )
 def test_what_it_cannot_hold_is_refused(model: Model, reason: str) -> None:
-    with pytest.raises(Unsupported, match=reason):
-        save(model, Path("never written"), "sentencepiece")
+    refused(Unsupported, reason, save, model, Path("never written"), "sentencepiece")
 
 
 # --- files that are wrong ---------------------------------------------------------------------------------------

@@ -40,8 +40,7 @@ def test_training_takes_time_by_the_distinct_pieces_and_not_by_their_counts(name
 def test_counts_that_the_kernels_cannot_hold_are_refused_with_the_reason() -> None:
     counts = PieceCounts.of(GPT2, {"ab": 2**62, "cd": 4})
     why = "a piece once for each 2,147,483,647 of its count, up to 4,611,686,018,427,387,904 here"
-    with pytest.raises(impls.Unsupported, match=why):
-        impls.train("compiled", counts, TrainingSpec(vocab_size=258, pattern="gpt2"))  # type: ignore[arg-type]
+    refused(impls.Unsupported, why, impls.train, "compiled", counts, TrainingSpec(vocab_size=258, pattern="gpt2"))
 
 
 def test_counts_that_cannot_be_held_are_refused_by_name() -> None:
@@ -164,8 +163,7 @@ def test_a_damaged_file_of_counts_is_refused(tmp_path: Path, damage: object, pro
     path = tmp_path / "a.counts"
     save_counts(PieceCounts.of(GPT2, {"a": 1, "b": 2}), path)
     damage(path)  # type: ignore[operator]
-    with pytest.raises(InvalidFile, match=problem):
-        load_counts(path)
+    refused(InvalidFile, problem, load_counts, path)
 
 
 def test_a_run_on_a_full_disk_is_named(tmp_path: Path) -> None:

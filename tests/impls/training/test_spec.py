@@ -48,8 +48,7 @@ def test_fields_that_contradict_each_other_are_named() -> None:
         TrainingSpec(vocab_size=300, special_tokens=("<unk>",), unknown="<unk>")
     with pytest.raises(InvalidSpec, match=r"TrainingSpec\.base_order: 'gpt2' orders bytes"):
         TrainingSpec(vocab_size=300, alphabet="chars", base_order="gpt2")
-    with pytest.raises(InvalidSpec, match="a text that is not empty"):
-        TrainingSpec(vocab_size=300, alphabet="chars", end_of_word="")
+    refused(InvalidSpec, "a text that is not empty", TrainingSpec, vocab_size=300, alphabet="chars", end_of_word="")
 
 
 @pytest.mark.parametrize("name", TRAINERS)

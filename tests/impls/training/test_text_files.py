@@ -76,8 +76,7 @@ def test_a_compressed_file_is_read_as_what_is_in_it(tmp_path: Path) -> None:
 def test_a_damaged_file_is_named(tmp_path: Path, name: str) -> None:
     for content in (b"not compressed", gzip.compress(b"text" * 1000)[:-20]):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(InvalidFile, match=name):
-            list(TextFile(tmp_path / name).texts())
+        refused(InvalidFile, name, list, TextFile(tmp_path / name).texts())
 
 
 def test_json_lines_and_parquet_give_a_field(tmp_path: Path) -> None:
@@ -110,5 +109,4 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> Non
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidFile, match=r"absent\.txt: cannot be read: No such file"):
-        TextFile(tmp_path / "absent.txt").parts(1)
+    refused(InvalidFile, r"absent\.txt: cannot be read: No such file", TextFile(tmp_path / "absent.txt").parts, 1)
