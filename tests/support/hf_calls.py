@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import tokenizers
@@ -44,6 +44,12 @@ def shown(encoding: Any) -> dict[str, Any]:
     rows = ("ids", "tokens", "word_ids", "offsets", "type_ids", "special_tokens_mask", "attention_mask")
     rows = (*rows, "sequence_ids", "n_sequences")
     return {row: getattr(encoding, row) for row in rows} | {"overflowing": [shown(e) for e in encoding.overflowing]}
+
+
+def assert_alike(ours: hf.Tokenizer, theirs: Any, some: Iterable[str]) -> None:
+    """Assert that the encodings of texts say the same."""
+    for text in some:
+        assert shown(ours.encode(text)) == shown(theirs.encode(text)), ascii(text)
 
 
 def outcome(call: Call, tokenizer: Any) -> Any:

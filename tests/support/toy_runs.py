@@ -16,9 +16,7 @@ from harness.records import AnyRecord, Measurement, of_kind
 from impls import Model
 
 TOYS = Path(__file__).parents[1] / "harness" / "measure" / "measure_toys"
-DOCUMENTS = [
-    f"document {n}: the quick brown fox jumps over the lazy dog, again and abroad {n * n}. " * 12 for n in range(200)
-]
+DOCUMENTS = [f"document {n}: the quick brown fox jumps over the lazy dog and abroad {n * n}. " * 12 for n in range(200)]
 
 PROFILE = Profile(name="test", openings=2, rounds=3, slow_openings=2, slow_rounds=3, copies=False, time_limit_seconds=5)
 

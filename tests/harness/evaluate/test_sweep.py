@@ -166,26 +166,20 @@ def test_published_models_are_compared(bpebench: Any, texts: dict[str, str], han
     assert f"{largest['relative_tokens']:.3f} times as many (95 % " in shown
 
 
+FEWER, MORE = Figure(0.9, 0.8, 0.95), Figure(1.2, 1.1, 1.3)
+
+
 @pytest.mark.parametrize(
     ("figures", "message"),
     [
         (
-            [Figure(1.2, 1.1, 1.3), Figure(0.97, 0.9, 1.05), Figure(0.9, 0.8, 0.95), Figure(0.8, 0.7, 0.85)],
+            [MORE, Figure(0.97, 0.9, 1.05), FEWER, Figure(0.8, 0.7, 0.85)],
             "302 ids and more take fewer tokens than gpt2 on text: 0.900 times as many (95 % 0.800–0.950) at 302, "
             "0.800 times as many (95 % 0.700–0.850) at 303; smaller ones do not",
         ),
-        (
-            [Figure(0.9, 0.8, 0.95)],
-            "300 ids take fewer tokens than gpt2 on text: 0.900 times as many (95 % 0.800–0.950) at 300",
-        ),
-        (
-            [Figure(1.2, 1.1, 1.3), Figure(0.97, 0.9, 1.0)],
-            "no size here certainly takes fewer tokens than gpt2 on text: 0.970",
-        ),
-        (
-            [Figure(1.2, 1.1, 1.3)],
-            "no size here takes fewer tokens than gpt2 on text: 1.200 times as many (95 % 1.100–1.300)",
-        ),
+        ([FEWER], "300 ids take fewer tokens than gpt2 on text: 0.900 times as many (95 % 0.800–0.950) at 300"),
+        ([MORE, Figure(0.97, 0.9, 1.0)], "no size here certainly takes fewer tokens than gpt2 on text: 0.970"),
+        ([MORE], "no size here takes fewer tokens than gpt2 on text: 1.200 times as many (95 % 1.100–1.300)"),
         ([Figure(0.9)], "a single document does not show which size takes fewer tokens than gpt2 on text: 0.900"),
     ],
 )

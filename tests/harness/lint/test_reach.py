@@ -46,10 +46,8 @@ def test_a_lower_merge_across_its_parts_and_a_token_without_a_merge() -> None:
 
 
 def test_where_whole_pieces_are_looked_up_a_token_without_a_derivation_is_reached_as_a_piece() -> None:
-    tokens = (*BYTES, b"bc", b"abc")  # abc joins no two tokens that are left: a, bc do; xabc does not
-    model = Model(
-        tokens=(*tokens, b"xab", b"12a"), merge_rule="concatenation", pattern=(r"\p{L}+|\p{N}|[^\p{L}\p{N}]",)
-    )
+    tokens = (*BYTES, b"bc", b"abc", b"xab", b"12a")  # abc joins no two tokens that are left: a, bc do; xabc does not
+    model = Model(tokens=tokens, merge_rule="concatenation", pattern=(r"\p{L}+|\p{N}|[^\p{L}\p{N}]",))
     assert of(reached(model), b"xab") is None
     rule, ids, why = proof(model, b"12a")
     assert rule == "merges"

@@ -219,13 +219,13 @@ FIELDS = {
     ],
 )
 def test_every_request_gets_an_answer_or_a_problem(client: TestClient, path: str, required: str, optional: str) -> None:
-    parts = [
-        {name: st.one_of(*[FIELDS[name]] * 9, ANYTHING) for name in names.split()} for names in (required, optional)
-    ]
+    def fields(names: str) -> dict[str, Any]:
+        return {name: st.one_of(*[FIELDS[name]] * 9, ANYTHING) for name in names.split()}
+
     n = 8 if path == "/api/train" else 30
 
     @settings(max_examples=n, deadline=None, suppress_health_check=list(HealthCheck), database=None)
-    @given(st.fixed_dictionaries(parts[0], optional=parts[1]))
+    @given(st.fixed_dictionaries(fields(required), optional=fields(optional)))
     def ask(request: Any) -> None:
         answer = client.post(path, content=msgspec.json.encode(request), headers=JSON)
         if answer.status_code != 200:

@@ -70,10 +70,9 @@ def test_utf8_is_ordinary_text_and_all_other_bytes_come_back(name: str) -> None:
 @pytest.mark.parametrize("name", impls.default_names())
 def test_the_text_before_bad_bytes_is_normalised(name: str) -> None:
     tokenizer = impls.load(name, SMALL.with_(normalization="nfc"))
-    assert tokenizer.decode_bytes(tokenizer.encode_bytes("e\u0301 e\u0301".encode())) == "é é".encode()
-    assert (
-        tokenizer.decode_bytes(tokenizer.encode_bytes("e\u0301 e\u0301".encode() + b"\xff")) == "é é".encode() + b"\xff"
-    )
+    for bad in (b"", b"\xff"):
+        ids = tokenizer.encode_bytes("e\u0301 e\u0301".encode() + bad)
+        assert tokenizer.decode_bytes(ids) == "é é".encode() + bad
 
 
 @pytest.mark.parametrize("name", impls.default_names())
