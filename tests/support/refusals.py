@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 
-def refused(error: Any, match: str | None, call: Callable[..., Any], *arguments: Any, **more: Any) -> None:
-    """Assert that a call raises an error, or one of several, and that its text matches if one is given."""
-    with pytest.raises(error, match=match):
+def refused(error: Any, match: str | None, call: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
+    """Return the error, or one of several, that a call must raise; its text must match if one is given."""
+    with pytest.raises(error, match=match) as raised:
         call(*arguments, **more)
+    return raised.value

@@ -8,7 +8,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import pytest
+from refusals import refused
 
 from impls import InvalidFile
 from impls.formats import load
@@ -18,11 +18,10 @@ def problem(path: Path, content: bytes | None = None, **keywords: Any) -> str:
     """The reason why a file or folder is refused, after that content has been written to it."""
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(InvalidFile) as caught:
-        load(path, **keywords)
-    assert caught.value.path.startswith(str(path))
-    assert "\n" not in str(caught.value)
-    return caught.value.problem
+    caught = refused(InvalidFile, None, load, path, **keywords)
+    assert caught.path.startswith(str(path))
+    assert "\n" not in str(caught)
+    return caught.problem
 
 
 def edited(document: Any, place: Sequence[str | int], value: Any) -> bytes:

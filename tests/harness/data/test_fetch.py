@@ -67,10 +67,9 @@ def test_a_wrong_digest_names_the_file_and_both_digests_and_keeps_nothing(stand_
     file = stand_in.folder / "first-1.0-py3-none-any.whl"
     right = sha256(file.read_bytes())
     file.write_bytes(file.read_bytes() + b"x")
-    with pytest.raises(DataError) as caught:
-        fetch(["one"])
+    caught = refused(DataError, None, fetch, ["one"])
     for part in (file.name, right, sha256(file.read_bytes())):
-        assert part in str(caught.value)
+        assert part in str(caught)
     assert list(stand_in.cache.rglob("*.documents")) == []
     assert stand_in.leftovers() == []
 

@@ -61,10 +61,9 @@ def test_invalid_utf8_names_file_and_byte(tmp_path: Path, name: str, content: by
     for mark, n_lines in ((b"", 0), (b"\xef\xbb\xbf", 0), (b"", 586), (b"\xef\xbb\xbf", 10_000)):
         before = mark + b'{"text": "a"}\n' * n_lines
         file = _written(tmp_path, before + content, name)
-        with pytest.raises(InvalidFile) as caught:
-            _documents(file)
+        caught = refused(InvalidFile, None, _documents, file)
         at = offset + len(before)
-        assert str(caught.value) == f"{file}: not UTF-8 at byte {at} (0x{byte}); convert it to UTF-8 first"
+        assert str(caught) == f"{file}: not UTF-8 at byte {at} (0x{byte}); convert it to UTF-8 first"
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=()))))
@@ -91,9 +90,8 @@ def test_a_bad_json_line_is_named(tmp_path: Path, line: str, problem: str) -> No
     file = _written(tmp_path, f'{{"text": "a"}}\n\n{line}\n'.encode(), "bad.jsonl")
     documents = load_corpus(str(file)).documents()
     assert next(documents) == "a"
-    with pytest.raises(InvalidFile) as caught:
-        next(documents)
-    assert str(caught.value).startswith(f"{file}: {problem}")
+    caught = refused(InvalidFile, None, next, documents)
+    assert str(caught).startswith(f"{file}: {problem}")
 
 
 def test_a_glob_takes_its_files_in_order(tmp_path: Path) -> None:

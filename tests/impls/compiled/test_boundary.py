@@ -63,7 +63,7 @@ def test_what_is_no_text_is_refused_and_not_read_as_one(tokenizer: Compiled) -> 
     nonsense: list[Any] = [None, 5, ["a"], *(bytes([first]) + bytes(60) for first in range(256))]
     for wrong in nonsense:
         for way in (tokenizer.encode, tokenizer.encode_array, tokenizer.count):
-            refused((TypeError, AttributeError), "", way, wrong)
+            refused((TypeError, AttributeError), None, way, wrong)
     for text in ("kedi üstünde", "日本語", "the cat"):
         assert tokenizer.encode(Text(text)) == tokenizer.encode(text)
 

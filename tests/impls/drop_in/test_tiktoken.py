@@ -155,9 +155,8 @@ def test_an_encoding_is_refused_as_by_tiktoken(changes: dict[str, Any]) -> None:
     ids=repr,
 )  # fmt: skip
 def test_an_encoding_that_contradicts_itself_is_a_value_error(changes: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"^broken: ") as caught:
-        Encoding("broken", **PARTS | changes)
-    assert isinstance(caught.value, bpebench.BPEError)
+    caught = refused(ValueError, r"^broken: ", Encoding, "broken", **PARTS | changes)
+    assert isinstance(caught, bpebench.BPEError)
 
 
 def test_errors_say_what_is_wrong() -> None:

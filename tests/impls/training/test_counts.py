@@ -168,6 +168,5 @@ def test_a_damaged_file_of_counts_is_refused(tmp_path: Path, damage: object, pro
 
 def test_a_run_on_a_full_disk_is_named(tmp_path: Path) -> None:
     (tmp_path / "000000.text").symlink_to("/dev/full")
-    with pytest.raises(OSError, match="No space left") as error:
-        Runs(tmp_path, ("x",)).write(PieceCounts.of(("x",), {"a" * 100_000: 1}))
-    assert error.value.filename == str(tmp_path / "000000.text")
+    error = refused(OSError, "No space left", Runs(tmp_path, ("x",)).write, PieceCounts.of(("x",), {"a" * 100_000: 1}))
+    assert error.filename == str(tmp_path / "000000.text")
