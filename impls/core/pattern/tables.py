@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from impls.core.pattern.automaton import Automaton, compile_pattern
+from impls.core.pattern.automaton import compile_pattern
 from impls.core.pattern.classes import paged
 from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 from impls.core.pattern.syntax import NotExpressible
@@ -55,7 +55,17 @@ class SplitTables:
 def split_tables(pattern: str) -> SplitTables:
     """Return the tables of one split stage; raise `NotExpressible`."""
     matched = without_gaps(pattern)
-    return _flatten(compile_pattern(matched), has_gaps=matched != pattern)
+    automaton = compile_pattern(matched)
+    steps = np.array(automaton.steps, np.int32)
+    following, ends = steps[:, :, 0], steps[:, :, 1]
+    rows = (following * (automaton.end + 1)) << FLAG_BITS
+    # Where a match ends and nothing follows, the piece ends: the character is read from the start.
+    cut = np.where(following[0] < 0, RESUME | CUT, rows[0] | CUT | MATCH_BEFORE)
+    cut[automaton.end] = CUT
+    transitions = np.where(following < 0, np.where(ends, cut, RESUME), rows | ends * MATCH_BEFORE)
+    pages, page_classes = paged(automaton.class_of)
+    ascii_classes = automaton.class_of[:128].copy()
+    return SplitTables(transitions.ravel(), ascii_classes, pages, page_classes, automaton.end, matched != pattern)
 
 
 def stage_tables(stage: str, tables_of: Callable[[str], SplitTables] = split_tables) -> SplitTables:
@@ -66,29 +76,6 @@ def stage_tables(stage: str, tables_of: Callable[[str], SplitTables] = split_tab
     if stage.startswith(DROPS_REST) and not covers_all(tables):
         raise NotExpressible("text is dropped")
     return tables
-
-
-def _flatten(automaton: Automaton, *, has_gaps: bool) -> SplitTables:
-    stride = automaton.end + 1
-    transitions = np.empty((len(automaton.steps), stride), np.int32)
-    start = automaton.steps[0]
-    for state, row in enumerate(automaton.steps):
-        for of, (following, matched) in enumerate(row):
-            if following >= 0:
-                entry = (following * stride) << FLAG_BITS | (MATCH_BEFORE if matched else 0)
-            elif not matched:
-                entry = RESUME
-            elif of == automaton.end:
-                entry = CUT
-            else:
-                again, empty = start[of]
-                if empty:
-                    raise NotExpressible("the pattern matches the empty text")
-                entry = RESUME | CUT if again < 0 else (again * stride) << FLAG_BITS | CUT | MATCH_BEFORE
-            transitions[state, of] = entry
-    pages, page_classes = paged(automaton.class_of)
-    ascii_classes = automaton.class_of[:128].copy()
-    return SplitTables(transitions.ravel(), ascii_classes, pages, page_classes, automaton.end, has_gaps)
 
 
 def covers_all(stage: SplitTables) -> bool:
