@@ -143,9 +143,8 @@ class Extension:
         model without an unknown token."""
         for symbol in base_symbols(pieces, self.spec):
             if symbol not in self.model.id_by_token and self.model.unknown is None:
-                raise InvalidSpec(
-                    "alphabet", f"the model to extend has no token for {symbol.decode()!a}, and no unknown token"
-                )
+                problem = f"the model to extend has no token for {symbol.decode()!a}, and no unknown token"
+                raise InvalidSpec("alphabet", problem)
 
     def result(self, merges: Sequence[Pair], counts: Sequence[int]) -> Model:
         """Return the given model with the new merges (pairs of ids) and their counts."""

@@ -135,11 +135,8 @@ def merge_budget(base: Sequence[bytes], spec: TrainingSpec) -> int:
     """Return the maximum number of merges; raise `InvalidSpec` if the vocabulary is smaller than its base."""
     room = spec.vocab_size - len(base) - len(spec.reserved)
     if room < 0:
-        raise InvalidSpec(
-            "vocab_size",
-            f"{spec.vocab_size} is below the base size: {len(base)} base symbols and {len(spec.reserved)} special or "
-            "unknown tokens",
-        )
+        base_size = f"{len(base)} base symbols and {len(spec.reserved)} special or unknown tokens"
+        raise InvalidSpec("vocab_size", f"{spec.vocab_size} is below the base size: {base_size}")
     return room if spec.max_merges is None else min(room, spec.max_merges)
 
 

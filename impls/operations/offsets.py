@@ -82,9 +82,8 @@ def _spans_of_spelled(tokenizer: Coder, ids: Sequence[int], text: str, *, in_byt
 
 
 def _not_spelled(tokenizer: Coder) -> Unsupported:
-    return Unsupported(
-        tokenizer.name, "its ids do not spell the text by the model's tokens, so they have no places in it"
-    )
+    why = "its ids do not spell the text by the model's tokens, so they have no places in it"
+    return Unsupported(tokenizer.name, why)
 
 
 # --- all others ------------------------------------------------------------------------------------------------
@@ -119,9 +118,8 @@ def _spans_in_part(tokenizer: Coder, ids: list[int], part: Traced) -> list[tuple
         spans = _spans_of_spelled(tokenizer, ids, part.text, in_bytes=False).tolist()
     else:
         if rules is not None and rules.byte_ids and not rules.spells_all and model.unknown_id is not None:
-            raise Unsupported(
-                tokenizer.name, "where bytes are missing, unknown tokens come after the bytes that follow them"
-            )
+            why = "where bytes are missing, unknown tokens come after the bytes that follow them"
+            raise Unsupported(tokenizer.name, why)
         spans = [(start, end) for _, _, start, end in spans_in_text(tokenizer, part.text, ids)]
     return [(part.starts[start], part.ends[end - 1]) for start, end in spans]
 

@@ -166,10 +166,8 @@ class TextFile:
             raise Missing("Parquet", "pyarrow") from None
         try:
             with parquet.ParquetFile(self.path) as file:
-                if self.field not in file.schema_arrow.names:
-                    raise InvalidFile(
-                        self.name, f"has no column {self.field!r}; its columns: {file.schema_arrow.names}"
-                    )
+                if self.field not in (names := file.schema_arrow.names):
+                    raise InvalidFile(self.name, f"has no column {self.field!r}; its columns: {names}")
                 stop = sys.maxsize if end is None else end
                 for group in range(file.num_row_groups):
                     column = file.metadata.row_group(group).column(0)

@@ -139,10 +139,8 @@ def seconds_for(text: str) -> float:
 
 def too_slow(expression: str, text: str) -> InvalidPattern:
     """Return the error for a pattern that took longer than `seconds_for(text)`."""
-    return InvalidPattern(
-        f"the pattern {_short(expression)} takes more than {seconds_for(text):.0f} s for a text of {len(text)} "
-        "characters; write it so that no text can be matched in many ways"
-    )
+    limit = f"{seconds_for(text):.0f} s for a text of {len(text)} characters"
+    return _invalid(expression, f"takes more than {limit}; write it so that no text can be matched in many ways")
 
 
 def check_size(expression: str) -> None:
@@ -167,12 +165,10 @@ def check_size(expression: str) -> None:
                 sizes.append(0)
                 last = 0
                 if len(sizes) > MAX_NESTED + 1:
-                    raise InvalidPattern(f"the pattern {_short(expression)} is nested more than {MAX_NESTED} deep")
+                    raise _invalid(expression, f"is nested more than {MAX_NESTED} deep")
     size = sum(sizes) + last
     if size > MAX_EXPANDED:
-        raise InvalidPattern(
-            f"the pattern {_short(expression)} repeats up to {size} characters; at most {MAX_EXPANDED} are taken"
-        )
+        raise _invalid(expression, f"repeats up to {size} characters; at most {MAX_EXPANDED} are taken")
 
 
 def _compile(expression: str) -> regex.Pattern[str]:
@@ -185,12 +181,10 @@ def _compile(expression: str) -> regex.Pattern[str]:
     try:
         compiled = regex.compile(expression)
     except Exception as error:  # its own error, and those from its bugs: AttributeError for `\S|\s`
-        raise InvalidPattern(f"the pattern {_short(expression)} does not compile: {error}") from None
+        raise _invalid(expression, f"does not compile: {error}") from None
     if compiled.groups:
-        raise InvalidPattern(
-            f"the pattern {_short(expression)} has {plural(compiled.groups, 'capturing group')}, and capturing "
-            "breaks splitting; write (?:...) in place of (...)"
-        )
+        groups = plural(compiled.groups, "capturing group")
+        raise _invalid(expression, f"has {groups}, and capturing breaks splitting; write (?:...) in place of (...)")
     return compiled
 
 
@@ -220,13 +214,12 @@ def _cover(expression: regex.Pattern[str], text: str, deadline: float | None) ->
     if not drops_matches and sum(map(len, parts)) != len(text) and not expression.pattern.startswith(DROPS_REST):
         ends = [0, *chain.from_iterable(_spans(expression, text, None))]
         position = next((end for end, start in zip(ends[::2], ends[1::2], strict=False) if end != start), ends[-1])
-        pattern = _short(pattern_of(expression.pattern))
-        raise InvalidPattern(
-            f"the pattern {pattern} leaves out {text[position]!a} at character {position}, which would "
-            f"be dropped; add an alternative that matches it, or begin the pattern with {DROPS_REST}"
-        )
+        gap = f"leaves out {text[position]!a} at character {position}, which would be dropped"
+        remedy = f"add an alternative that matches it, or begin the pattern with {DROPS_REST}"
+        raise _invalid(pattern_of(expression.pattern), f"{gap}; {remedy}")
     return parts if all(parts) else [part for part in parts if part]
 
 
-def _short(expression: str) -> str:
-    return repr(expression) if len(expression) <= 60 else repr(expression[:57] + "...")
+def _invalid(expression: str, problem: str) -> InvalidPattern:
+    shown = expression if len(expression) <= 60 else f"{expression[:57]}..."
+    return InvalidPattern(f"the pattern {shown!r} {problem}")
