@@ -114,10 +114,8 @@ class SpecialToken(BPEError, ValueError):
 
     def __init__(self, name: str, offset: int) -> None:
         self.name, self.offset = name, offset
-        super().__init__(
-            f"the text holds the special token {name!r} at character {offset}; "
-            "allow it with allowed_special, or pass disallowed_special=() to encode it as text"
-        )
+        advice = "allow it with allowed_special, or pass disallowed_special=() to encode it as text"
+        super().__init__(f"the text holds the special token {name!r} at character {offset}; {advice}")
 
 
 class UnknownId(BPEError, KeyError):
@@ -135,10 +133,9 @@ class UnknownSymbol(BPEError):
 
     def __init__(self, character: str, offset: int) -> None:
         self.character, self.offset = character, offset
-        super().__init__(
-            f"the character {character!a} (U+{ord(character[0]):04X}) at character {offset} is not in the model's "
-            "alphabet; train with an unknown token, or with the alphabet 'bytes'"
-        )
+        problem = f"the character {character!a} (U+{ord(character[0]):04X}) at character {offset}"
+        advice = "train with an unknown token, or with the alphabet 'bytes'"
+        super().__init__(f"{problem} is not in the model's alphabet; {advice}")
 
 
 class LibraryFailed(BPEError):

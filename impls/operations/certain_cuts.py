@@ -109,9 +109,8 @@ class CertainPairs(dict[str, bool]):
             and not (self._removes_spaces and self._user_defined)
         )
         """Whether there may be any certain places."""
-        self.changes_beginning = self._borders.changes_beginning or (
-            rules is not None and (rules.dummy_prefix != "never" or rules.remove_extra_spaces)
-        )
+        has_prefix = rules is not None and rules.dummy_prefix != "never"
+        self.changes_beginning = self._borders.changes_beginning or has_prefix or self._removes_spaces
         """Whether a text is rewritten differently at its beginning than after a cut."""
 
     def __missing__(self, pair: str) -> bool:

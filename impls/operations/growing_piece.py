@@ -24,7 +24,7 @@ Source: van Antwerpen and Neubeck 2024, the appendable encoder of "So many token
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from impls.core.errors import UnknownSymbol
@@ -89,11 +89,7 @@ class ListedEnds:
     """
 
     def __init__(
-        self,
-        model: Model,
-        letters: Mapping[int, str],
-        tokens: Mapping[str, int],
-        compatible: Callable[[int, int], bool],
+        self, model: Model, letters: dict[int, str], tokens: dict[str, int], compatible: Callable[[int, int], bool]
     ) -> None:
         """Prepare the letter of each symbol, and tokens by their letters; other strings may give a negative number."""
         self._symbols, self._letter_of, self._tokens, self._compatible = model.symbols, letters, tokens, compatible

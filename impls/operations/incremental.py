@@ -65,9 +65,8 @@ class Incremental:
         self._encoder, self._encode = tokenizer, partial(tokenizer.encode, **copied)
         # For a part that follows a certain place.
         pairs = tokenizer.model.derived(CertainPairs, tokenizer.by_pieces)
-        self._encode_continued: Encode = (
-            partial(encode_further, tokenizer, **copied) if pairs.changes_beginning else self._encode
-        )
+        further = partial(encode_further, tokenizer, **copied)
+        self._encode_continued: Encode = further if pairs.changes_beginning else self._encode
         self._cuts = cuts_around(tokenizer, tokenizer.model.derived(WholeTokens).searched(**copied))
         self._state: _State = ([], 0, 0, "", [], "", [])
         self._piece: GrowingPiece | None = None

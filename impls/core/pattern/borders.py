@@ -47,9 +47,8 @@ def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay
     neighbours = inside[:-1] & inside[1:]
     together[classes[:-1][neighbours], classes[1:][neighbours]] = True
     # Merge classes with the same neighbours.
-    _, smallest, quotient = np.unique(
-        np.concatenate((together, together.T), axis=1), axis=0, return_index=True, return_inverse=True
-    )
+    neighbours_of = np.concatenate((together, together.T), axis=1)
+    _, smallest, quotient = np.unique(neighbours_of, axis=0, return_index=True, return_inverse=True)
     class_of, together = quotient.reshape(-1).astype(np.uint8)[class_of], together[np.ix_(smallest, smallest)]
     # State 0 is the start, and state 1 + k follows a character of class k.
     n = len(together)

@@ -51,11 +51,9 @@ class NormalBorders:
             before, after = step(before), step(after)
             if not before or not after:
                 return None
-            if self._composes and not (
-                is_independent_of_previous(before[0])
-                and is_independent_of_previous(after[0])
-                and is_independent_of_next(after[0])
-            ):
+            if self._composes and not all(map(is_independent_of_previous, before[0] + after[0])):
+                return None
+            if self._composes and not is_independent_of_next(after[0]):
                 return None
         return before[-1], after[0]
 

@@ -116,11 +116,9 @@ def write_text(text: str, rules: SentencePieceRules, user_defined: Collection[st
         return ""
     mark = SPACE_MARK if rules.escape_spaces else " "
     text = text.replace(" ", mark)
-    if rules.dummy_prefix == "always" or (
-        rules.dummy_prefix != "never" and not text.startswith(mark) and (first or rules.dummy_prefix == "missing")
-    ):
-        return mark + text
-    return text
+    is_missing = not text.startswith(mark) and (first or rules.dummy_prefix == "missing")
+    has_prefix = rules.dummy_prefix == "always" or (rules.dummy_prefix != "never" and is_missing)
+    return mark + text if has_prefix else text
 
 
 def replacements(text: str, rules: SentencePieceRules, user_defined: Collection[str]) -> Iterator[tuple[int, int, str]]:
