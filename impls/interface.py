@@ -92,12 +92,6 @@ class Tokenizer(ABC):
         """Return `encode_normalized` of each text, computed on up to `threads` threads."""
         return batches.map_on_threads(self.encode_normalized, texts, threads)
 
-    def encode_normalized_ragged(self, texts: Texts, threads: int) -> Ragged:
-        """Return `encode_ragged` of such texts, from arrays if an implementation has them, else from lists."""
-        if type(self).encode_normalized_array is Tokenizer.encode_normalized_array:
-            return batches.joined(self.encode_normalized_batch(texts, threads))
-        return batches.joined(batches.map_on_threads(self.encode_normalized_array, texts, threads))
-
     def encode_byte_piece(self, piece: bytes) -> Ids:
         """Return the ids of one piece that is not valid UTF-8, by a model over bytes."""
         return pieces.encode_byte_piece(self, piece)
@@ -139,7 +133,7 @@ class Tokenizer(ABC):
 
     def encode_ragged(self, texts: Texts, threads: Threads = None, **special: Unpack[Special]) -> Ragged:
         """Return all ids in one array, uint32; those of text i are `ids[offsets[i]:offsets[i + 1]]` (int64)."""
-        return batches.encode_ragged(self, texts, threads, **special)
+        return batches.joined(self.encode_batch(texts, threads, **special))
 
     def encode_bytes(self, data: bytes) -> Ids:
         """Return the ids of bytes that need not be UTF-8, as ordinary text; see `operations.pieces`."""

@@ -27,16 +27,6 @@ def encode_batch(
     return map_on_threads(partial(tokenizer.encode, **special), texts, n_threads)
 
 
-def encode_ragged(
-    tokenizer: Coder, texts: Sequence[str], threads: int | None, **special: Unpack[Special]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return `Tokenizer.encode_ragged`."""
-    texts, n_threads = text_sequence(texts), thread_count(threads)
-    if are_ordinary(tokenizer, texts, **special):
-        return prepared(tokenizer, tokenizer.encode_normalized_ragged, _all_written, texts, n_threads)
-    return joined(map_on_threads(partial(tokenizer.encode_array, **special), texts, n_threads))
-
-
 def _all_written(tokenizer: Coder, texts: Sequence[str]) -> Sequence[str]:
     check_texts(texts)
     return [written(tokenizer, text) for text in texts]

@@ -17,11 +17,10 @@ import numpy as np
 from impls.core.arguments import id_list
 from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.operations import batches, decoding, pieces
+from impls.operations import decoding, pieces
 from impls.production.libraries import failure, is_panic, loading
 
 Lists = list[list[int]]
-Ragged = tuple[np.ndarray, np.ndarray]
 A = TypeVar("A")
 T = TypeVar("T")
 
@@ -93,12 +92,6 @@ class Adapter(Tokenizer):
         batch = self._calls.batch
         lists = None if batch is None else batch(list(texts), threads)
         return super().encode_normalized_batch(texts, threads) if lists is None else lists
-
-    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> Ragged:
-        """Return the ids of `encode_normalized_batch` joined, from the library's arrays if it makes them."""
-        if self._calls.array is None:
-            return batches.joined(self.encode_normalized_batch(texts, threads))
-        return super().encode_normalized_ragged(texts, threads)
 
     def encode_bytes(self, data: bytes) -> list[int]:
         """Return the ids of bytes, if not UTF-8 by the library's rule, where it has one."""

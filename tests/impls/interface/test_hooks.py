@@ -12,7 +12,6 @@ from random_models import BYTES
 
 import impls
 from impls import Model, Tokenizer
-from impls.operations.batches import joined
 from impls.plugin import wrap
 
 ORDINARY = impls.train("priority", ["abab b a ab"], impls.TrainingSpec(vocab_size=259)).model
@@ -82,14 +81,6 @@ def test_ordinary_text_reaches_the_library_as_the_very_object_it_was_given() -> 
         assert library.calls[2] == ((text,), 3)
 
 
-class Flat(Library):
-    """Has a call for many texts that gives one array."""
-
-    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        self.calls.append((tuple(texts), threads, "ragged"))
-        return joined([list(text.encode()) for text in texts])
-
-
 CASES: list[tuple[Model, str, dict[str, Any], list[int]]] = [
     (PLAIN, "é\u0301", {}, [*"é\u0301".encode()]),
     (NFC, "e\u0301", {}, [*"é".encode()]),
@@ -101,7 +92,7 @@ CASES: list[tuple[Model, str, dict[str, Any], list[int]]] = [
     (SPECIAL, "\ud83d\udc4d", {}, [*"👍".encode()]),
     (SPECIAL, "\udc4d\ud83d b", {}, [*"\ufffd\ufffd b".encode()]),
 ]
-every_kind = pytest.mark.parametrize("kind", [Library, Careless, Flat])
+every_kind = pytest.mark.parametrize("kind", [Library, Careless])
 
 
 @every_kind
@@ -112,17 +103,7 @@ def test_every_form_gives_the_same_ids(
     assert every_form(kind(model), [text, "", "b"], **special) == [ids, [], [98]]
 
 
-def test_a_library_s_own_ragged_arrays_are_asked_for_and_else_its_arrays_and_else_its_batches() -> None:
-    texts = ["a", "b"]
-    flat, library = Flat(PLAIN), Library(PLAIN)
-    flat.encode_ragged(texts, 2, disallowed_special=())
-    assert flat.calls == [(("a", "b"), 2, "ragged")]
-    library.encode_ragged(texts, 1, disallowed_special=())
-    assert library.calls == [("a", "array"), ("b", "array")]
-
-    class Lists(Library):
-        encode_normalized_array = Tokenizer.encode_normalized_array
-
-    lists = Lists(PLAIN)
-    lists.encode_ragged(texts, 3, disallowed_special=())
-    assert lists.calls == [(("a", "b"), 3)]
+def test_the_arrays_of_many_texts_are_joined_from_the_librarys_batches() -> None:
+    library = Library(PLAIN)
+    library.encode_ragged(["a", "b"], 2, disallowed_special=())
+    assert library.calls == [(("a", "b"), 2)]
