@@ -22,15 +22,7 @@ from impls.core.model import Model
 from impls.core.model.derivations import unreachable
 from impls.core.specification import TrainingSpec
 from impls.core.text.patterns import resolve
-from impls.core.training import (
-    Corpus,
-    Pair,
-    base_symbols,
-    first_base_id,
-    piece_weights,
-    reserved_tokens,
-    with_merged,
-)
+from impls.core.training import Corpus, Pair, base_symbols, first_base_id, piece_weights, reserved_tokens, with_merged
 
 
 def why_not_extensible(model: Model) -> str | None:

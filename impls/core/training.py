@@ -142,9 +142,8 @@ def merge_budget(base: Sequence[bytes], spec: TrainingSpec) -> int:
 
 def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
     """Return whether a merge may make `token`: short enough, and none of `texts_no_merge_makes`."""
-    if spec.max_token_bytes is not None and len(token) > spec.max_token_bytes:
-        return False
-    return token not in texts_no_merge_makes(spec)
+    is_short = spec.max_token_bytes is None or len(token) <= spec.max_token_bytes
+    return is_short and token not in texts_no_merge_makes(spec)
 
 
 def texts_no_merge_makes(spec: TrainingSpec) -> list[bytes]:
@@ -153,10 +152,7 @@ def texts_no_merge_makes(spec: TrainingSpec) -> list[bytes]:
 
 
 def trained_model(
-    spec: TrainingSpec,
-    base: Sequence[bytes],
-    merges: Sequence[Pair],
-    counts: Sequence[int] | None,
+    spec: TrainingSpec, base: Sequence[bytes], merges: Sequence[Pair], counts: Sequence[int] | None
 ) -> Model:
     """Return the model of the learned merges.
 

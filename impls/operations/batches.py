@@ -51,8 +51,5 @@ def joined(rows: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     """Return lists or arrays of ids concatenated (uint32), and their offsets (int64 of shape (len(rows) + 1,))."""
     import numpy as np
 
-    offsets = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum([len(row) for row in rows], out=offsets[1:])
-    if rows and not isinstance(rows[0], np.ndarray):
-        rows = list(map(as_array, rows))
-    return (np.concatenate(rows) if rows else np.zeros(0, np.uint32)), offsets
+    arrays = [np.zeros(0, np.uint32), *(np.asarray(row, np.uint32) for row in rows)]
+    return np.concatenate(arrays), np.cumsum(list(map(len, arrays)), dtype=np.int64)

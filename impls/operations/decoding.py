@@ -30,10 +30,7 @@ def decode_bytes(model: Model, ids: Iterable[int]) -> bytes:
 
 
 def decode(
-    model: Model,
-    ids: Iterable[int],
-    errors: str = "replace",
-    to_bytes: Callable[[Iterable[int]], bytes] | None = None,
+    model: Model, ids: Iterable[int], errors: str = "replace", to_bytes: Callable[[Iterable[int]], bytes] | None = None
 ) -> str:
     """Return the text of the ids, by an implementation's `decode_bytes` if given; `errors` handles invalid UTF-8 as in
     `bytes.decode`.

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Ids = TypeVar("Ids")
 Write = Callable[[Coder, Any], Any]
 Encode = Callable[[str], list[int]]
+Normalize = Callable[[str, bool], str]
 
 
 def encode(tokenizer: Coder, text: str, **special: Unpack[Special]) -> list[int]:
@@ -87,11 +88,7 @@ def is_ordinary(tokenizer: Coder, text: str, **special: Unpack[Special]) -> bool
 
 
 def are_ordinary(
-    tokenizer: Coder,
-    texts: Sequence[str],
-    *,
-    allowed_special: SpecialSet = (),
-    disallowed_special: SpecialSet = "all",
+    tokenizer: Coder, texts: Sequence[str], *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
 ) -> bool:
     """Return whether no text contains a special or added token to encode."""
     if not (allowed_special or disallowed_special or tokenizer.model.added_tokens):
@@ -120,11 +117,7 @@ def written(tokenizer: Coder, text: str) -> str:
 
 
 def encode_parts(
-    tokenizer: Coder,
-    text: str,
-    special: Special,
-    encode: Encode | None = None,
-    normalize: Callable[[str, bool], str] | None = None,
+    tokenizer: Coder, text: str, special: Special, encode: Encode | None = None, normalize: Normalize | None = None
 ) -> list[int]:
     """Return the ids of allowed special tokens, of added tokens, and of the text between, which is normalised by
     `normalize`, a function of a segment and whether it begins the text, and encoded by `encode`."""

@@ -33,14 +33,9 @@ def _stream_rules(model: Model) -> StreamRules:
     if rules is not None and rules.hides_prefix:
         mark = SPACE_MARK.encode()
         marked = (i for token, i in model.id_by_token.items() if token.startswith(mark))
-    return StreamRules(
-        bytes_by_id=model.bytes_by_id(),
-        special_ids=special,
-        unknown_id=model.unknown_id,
-        ids_with_mark=frozenset(marked),
-        removes_all_marks=rules is not None and rules.remove_extra_spaces,
-        byte_ids=None if rules is None else frozenset(rules.byte_ids) - {-1},
-    )
+    removes_all_marks = rules is not None and rules.remove_extra_spaces
+    byte_ids = None if rules is None else frozenset(rules.byte_ids) - {-1}
+    return StreamRules(model.bytes_by_id(), special, model.unknown_id, frozenset(marked), removes_all_marks, byte_ids)
 
 
 class TokenSizes(NamedTuple):

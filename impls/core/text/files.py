@@ -25,8 +25,7 @@ from impls.core.text.blocks import Block, blocks_of, decoded, documents_of
 if TYPE_CHECKING:
     import pyarrow
 
-_JSON = (".jsonl", ".ndjson")
-_PARQUET = ".parquet"
+_KINDS = {".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
 _MODULES = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 _COMPRESSED = (*_MODULES, ".zst")
 _ROWS = 1024
@@ -65,9 +64,8 @@ class TextFile:
     @property
     def kind(self) -> str:
         """Return `text`, `json` or `parquet`, by the file name without the suffix of a compression."""
-        suffixes = [] if self.path is None else [suffix for suffix in self.path.suffixes if suffix not in _COMPRESSED]
-        last = suffixes[-1] if suffixes else ""
-        return "json" if last in _JSON else "parquet" if last == _PARQUET else "text"
+        suffixes = [suffix for suffix in Path(self.path or "").suffixes if suffix not in _COMPRESSED]
+        return _KINDS.get("".join(suffixes[-1:]), "text")
 
     @property
     def is_compressed(self) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
-from impls.core.text.normalization import PREFIX_SPACE, Step, call, normalizer, steps_of
+from impls.core.text.normalization import PREFIX_SPACE, Step, call, in_turn, normalizer, steps_of
 
 _FORMS = frozenset({"nfc", "nfd", "nfkc", "nfkd"})
 _ONE_BY_ONE = frozenset({"lowercase", "strip-accents", "nmt"})
@@ -37,12 +37,8 @@ class NormalBorders:
         """Whether something is put before a text."""
         self._composes = any(name in _FORMS for name, _ in local)
         self._steps = [normalizer(call(name, *texts)) for name, texts in local] if self.possible else []
-
-    def continued(self, text: str) -> str:
-        """Return the normal form of a text that continues another, after a cut."""
-        for step in self._steps:
-            text = step(text)
-        return text
+        self.continued = in_turn(self._steps)
+        """Gives the normal form of a text that continues another, after a cut."""
 
     def characters_at_cut(self, before: str, after: str) -> tuple[str, str] | None:
         """Return the characters on both sides of a cut in the normalised text; None if it must not be cut there."""

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial, reduce
 from itertools import chain
 from typing import Any
 
@@ -130,15 +130,12 @@ def normalizer(normalization: str, charsmap: bytes = b"") -> Step:
             steps.append(_WITH_ARGUMENTS[name][1](*texts) if texts else _PLAIN[name])
         except (regex.error, InvalidPattern) as error:
             raise InvalidModel(f"normalization {name}: {error}") from None
-    if len(steps) == 1:
-        return steps[0]
+    return in_turn(steps)
 
-    def normalize(text: str) -> str:
-        for step in steps:
-            text = step(text)
-        return text
 
-    return normalize
+def in_turn(steps: Sequence[Step]) -> Step:
+    """Return steps as one."""
+    return steps[0] if len(steps) == 1 else lambda text: reduce(lambda written, step: step(written), steps, text)
 
 
 def _by_graphemes(charsmap: Charsmap, text: str) -> str:
