@@ -19,9 +19,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any
 
-from impls.core.training import Corpus, may_become_token
-
-Pair = tuple[int, int]
+from impls.core.training import Corpus, Pair, may_become_token
 
 
 class Learner:

@@ -14,10 +14,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise, repeat
 
-from impls.core.training import Corpus
+from impls.core.training import Corpus, Pair
 from impls.interface import Tokenizer
-
-Pair = tuple[int, int]
 
 
 class Naive(Tokenizer):

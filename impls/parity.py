@@ -22,8 +22,8 @@ from impls.core.arguments import texts_in_turn
 from impls.core.errors import BPEError
 from impls.core.model import Model
 from impls.core.specification import TrainingSpec, check_spec
-from impls.core.training import Corpus, base_symbols, piece_symbols, piece_weights
-from impls.learner import Learner, Pair
+from impls.core.training import Corpus, Pair, base_symbols, piece_symbols, piece_weights
+from impls.learner import Learner
 
 
 def train_parity_aware(

@@ -14,11 +14,10 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
 from impls.core.model import Model
-from impls.core.training import Corpus
+from impls.core.training import Corpus, Pair
 from impls.interface import Tokenizer
 from impls.learner import Learner
 
-Pair = tuple[int, int]
 _GONE = -1
 
 

@@ -16,10 +16,9 @@ from itertools import pairwise
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.model.derivations import why_not_replayed
-from impls.core.training import Corpus
+from impls.core.training import Corpus, Pair
 from impls.interface import Tokenizer
 
-Pair = tuple[int, int]
 _CACHED_WORDS = 1 << 16
 _LONGEST_CACHED = 64  # characters; longer pieces hardly ever repeat
 

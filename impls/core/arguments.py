@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from operator import index
 from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar
 
@@ -139,22 +140,21 @@ def unsigned(name: str, given: Any, bits: int = 64) -> int:
     return number
 
 
+def at_least(least: int, name: str, given: SupportsIndex, or_none: str = "") -> int:
+    """Return `given`, the argument `name`, as an int; raise ValueError below `least`."""
+    number = whole_number(name, given, f"a whole number{or_none}")
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}{or_none}, not {number}")
+    return number
+
+
+token_limit = partial(at_least, 0)
+"""Takes the name of an argument and its value."""
+
+
 def thread_count(threads: int | None) -> int:
     """Return `threads`, or the number of cores for None; raise ValueError below 1."""
-    if threads is None:
-        return os.cpu_count() or 1
-    threads = whole_number("threads", threads, "a whole number or None")
-    if threads < 1:
-        raise ValueError(f"threads must be at least 1 or None, not {threads}")
-    return threads
-
-
-def token_limit(name: str, limit: int) -> int:
-    """Return `limit`, the argument `name`, as an int; raise ValueError below 0."""
-    limit = whole_number(name, limit)
-    if limit < 0:
-        raise ValueError(f"{name} must be at least 0, not {limit}")
-    return limit
+    return (os.cpu_count() or 1) if threads is None else at_least(1, "threads", threads, " or None")
 
 
 def check_special_sets(allowed_special: SpecialSet, disallowed_special: SpecialSet) -> None:
