@@ -40,22 +40,16 @@ _OWN = {
 
 
 @cache
-def _plugins() -> dict[str, EntryPoint]:
+def plugins() -> dict[str, EntryPoint]:
+    """Return the entry points of plug-ins by name, without importing them."""
     from importlib.metadata import entry_points  # a fifth of the time that importing the package takes
 
     return {point.name: point for point in entry_points(group=_GROUP) if point.name not in _OWN}
 
 
-def plugin(name: str) -> EntryPoint:
-    """Return the entry point of a plug-in without importing it; raise `UnknownName`."""
-    if name not in _plugins():
-        raise UnknownName("plug-in", name, sorted(_plugins()))
-    return _plugins()[name]
-
-
 def names() -> list[str]:
     """Return every name `get` takes: own and production implementations in order, then plug-ins by name."""
-    return [*_OWN, *sorted(_plugins())]
+    return [*_OWN, *sorted(plugins())]
 
 
 def default_names() -> list[str]:
@@ -67,14 +61,14 @@ def get(name: str) -> type[Tokenizer]:
     """Return the implementation `name`; raise `UnknownName`, `Missing` for its missing package, or `BPEError`."""
     if not isinstance(name, str):
         raise wrong_type("the name of an implementation", "a str", name)
-    if name not in _OWN and name not in _plugins():
+    if name not in _OWN and name not in plugins():
         raise UnknownName("implementation", name, names())
-    target = _OWN.get(name) or _plugins()[name].value
+    target = _OWN.get(name) or plugins()[name].value
     module, _, attribute = target.partition(":")
     try:
         implementation = getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
-        if name in _plugins() and error.name is not None and f"{module}.".startswith(f"{error.name}."):
+        if name in plugins() and error.name is not None and f"{module}.".startswith(f"{error.name}."):
             raise BPEError(f"{name}: the plug-in names {target!r}, and there is no module {error.name!r}") from None
         if error.name is not None and not error.name.startswith("impls"):
             raise Missing(name, error.name.partition(".")[0]) from None
@@ -165,7 +159,7 @@ class Availability:
 
 
 def availability(name: str) -> Availability:
-    """Return the state of the implementation `name`.
+    """Return the state of the implementation `name`, one of `names`.
 
     Own and production implementations are imported, packages of peers are looked up, other plug-ins only named.
     """
@@ -177,7 +171,7 @@ def availability(name: str) -> Availability:
         except Exception as error:  # a library may fail in any way on import; it is listed all the same
             return Availability(name, "", f"broken: {type(error).__name__}: {error}", "")
         return Availability(name, implementation.kind, "ready", implementation.summary)
-    point = plugin(name)
+    point = plugins()[name]
     if not point.module.startswith("impls.peers."):
         origin = "" if point.dist is None else f"of {point.dist.name} {point.dist.version}; "
         return Availability(name, "third-party", "plug-in", f"{origin}imported when it is chosen")

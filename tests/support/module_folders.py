@@ -19,6 +19,6 @@ def found_in(*folders: Path) -> Iterator[None]:
         for folder in (Path(__file__).parent, *folders):
             patch.syspath_prepend(str(folder))
             patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
-        impls.registry._plugins.cache_clear()
+        impls.registry.plugins.cache_clear()
         yield
-    impls.registry._plugins.cache_clear()
+    impls.registry.plugins.cache_clear()

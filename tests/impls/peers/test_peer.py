@@ -29,7 +29,7 @@ from impls.formats import load
 from impls.peers import PEERS, conversion
 from impls.peers.peer import Calls, Peer, library, on_several
 from impls.production.libraries import environment, loading
-from impls.registry import plugin
+from impls.registry import plugins
 
 TEXTS = ["low lower lowest newer wider İstanbul'da", "the cat sat on the mat  12½ 你好 def f(x):\n  return"]
 
@@ -129,7 +129,7 @@ def test_a_peer_is_listed_with_its_package_but_neither_imported_nor_used_unless_
     code = "import impls, sys; impls.names(); print([m for m in sys.modules if m.startswith('impls.peers')])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (run.stdout, run.stderr) == ("[]\n", "")
-    modules = {name: plugin(name).module for name in impls.names() if name not in impls.default_names()}
+    modules = {name: plugins()[name].module for name in impls.names() if name not in impls.default_names()}
     assert PEERS.keys() == {name for name, module in modules.items() if module.startswith("impls.peers.")}
     assert all(peer["summary"] for peer in PEERS.values())
     extra = [line for line in requires("bpebench") or [] if line.endswith(("extra == 'peers'", 'extra == "peers"'))]

@@ -20,7 +20,7 @@ from impls import Model, SpecialToken, Tokenizer, TrainingSpec, UnknownId, Unsup
 from impls.core.text.patterns import NAMED
 from impls.formats import load
 from impls.peers.peer import Peer
-from impls.registry import plugin
+from impls.registry import plugins
 
 pytestmark = pytest.mark.needs("peers")
 INEXACT = ("basetenkenizer", "bpe-qwen", "iree-tokenizer", "riptoken", "tokie")
@@ -38,7 +38,7 @@ TEXTS = [
 
 
 def _is_encoder(name: str) -> bool:
-    if name not in impls.names() or not plugin(name).module.startswith("impls.peers."):
+    if name not in impls.names() or not plugins()[name].module.startswith("impls.peers."):
         return False
     try:
         return not impls.get(name).no_encoder  # type: ignore[attr-defined]
