@@ -101,10 +101,9 @@ class StreamRules:
         try:
             return [by_id[i] for i in ids]
         except KeyError:
-            pass
-        for position, i in enumerate(ids, n_before):
-            if i not in by_id and self.unknown_id is None:
-                raise UnknownId(i, position)
+            if self.unknown_id is None:
+                position = next(position for position, i in enumerate(ids) if i not in by_id)
+                raise UnknownId(ids[position], n_before + position) from None
         return [by_id[i if i in by_id else self.unknown_id] for i in ids]  # type: ignore[index]
 
     @cached_property
