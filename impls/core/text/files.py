@@ -192,11 +192,6 @@ class TextFiles:
     def __init__(self, files: Sequence[TextFile]) -> None:
         self.files = tuple(files)
 
-    @property
-    def n_bytes(self) -> int:
-        """Return the total size in bytes, without standard input."""
-        return sum(file.path.stat().st_size for file in self.files if file.path is not None)
-
     def __iter__(self) -> Iterator[str]:
         for file in self.files:
             yield from file.texts()
