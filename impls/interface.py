@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal, Unpack
+from pathlib import Path
+from typing import ClassVar, Literal, Unpack
+
+import numpy as np
 
 from impls.core.arguments import Special
 from impls.core.arguments import SpecialSet as SpecialSet
 from impls.core.errors import Unsupported
 from impls.core.extension import extended, trained
+from impls.core.model import Model
 from impls.core.specification import Ties as Ties
 from impls.core.specification import TrainingSpec as TrainingSpec
 from impls.core.training import Corpus, Pair
@@ -25,15 +29,8 @@ from impls.operations.stream_rules import stream_rules
 from impls.operations.streaming import StreamDecoder
 from impls.operations.truncation import Cut
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import numpy as np
-
-    from impls.core.model import Model
-
-    Ragged = tuple[np.ndarray, np.ndarray]
-    Traced = tuple[list[int], np.ndarray]
+Ragged = tuple[np.ndarray, np.ndarray]
+Traced = tuple[list[int], np.ndarray]
 
 Ids = list[int]
 Texts = Sequence[str]

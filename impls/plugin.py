@@ -48,9 +48,7 @@ def wrap(name: str, factory: Callable[[Model], Minimal]) -> type[Tokenizer]:
             check_text(errors, "errors")
             return str(self.target.decode(checked_ids(ids)))
 
-        def decoder(
-            self, errors: str = "replace", skip_special: bool = False, *, stop: Iterable[str] = ()
-        ) -> StreamDecoder:
+        def decoder(self, *_: Any, **__: Any) -> StreamDecoder:
             raise Unsupported(name, "it decodes by its own rule, under which a later id may change earlier text")
 
     Plugin.name = name

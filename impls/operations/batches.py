@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
+
+import numpy as np
 
 from impls.core.arguments import Special, check_texts, text_sequence, thread_count
 from impls.operations.coder import Coder
 from impls.operations.specials import are_ordinary, prepared, written
-
-if TYPE_CHECKING:
-    import numpy as np
 
 Ids = TypeVar("Ids")
 
@@ -42,14 +41,10 @@ def map_on_threads(encode: Callable[[str], Ids], texts: Sequence[str], threads: 
 
 def as_array(ids: Sequence[int]) -> np.ndarray:
     """Return ids as a uint32 array."""
-    import numpy as np
-
     return np.array(ids, dtype=np.uint32)
 
 
 def joined(rows: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     """Return lists or arrays of ids concatenated (uint32), and their offsets (int64 of shape (len(rows) + 1,))."""
-    import numpy as np
-
     arrays = [np.zeros(0, np.uint32), *(np.asarray(row, np.uint32) for row in rows)]
     return np.concatenate(arrays), np.cumsum(list(map(len, arrays)), dtype=np.int64)

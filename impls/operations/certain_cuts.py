@@ -46,9 +46,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from impls.core.arguments import Special
+from impls.core.model import Model
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.pattern.runs import Runs
 from impls.core.pattern.syntax import NotExpressible
@@ -58,9 +59,6 @@ from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
 from impls.operations.coder import Coder
 from impls.operations.specials import encode_parts, is_ordinary
 from impls.operations.token_borders import SURROGATE, TokenBorders
-
-if TYPE_CHECKING:
-    from impls.core.model import Model
 
 _MOST_PAIRS = 1 << 16
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
-    from impls.core.model import Model
+from impls.core.model import Model
 
 
 class Coder(Protocol):

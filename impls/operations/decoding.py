@@ -5,18 +5,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING
 
 from impls.core.arguments import check_text, checked_ids
 from impls.core.errors import Unsupported
+from impls.core.model import Model
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
 from impls.core.text.text import byte_starts_of_characters, special_matcher
 from impls.core.text.tracing import Rewriting
 from impls.operations.coder import Coder
 from impls.operations.stream_rules import stream_rules
-
-if TYPE_CHECKING:
-    from impls.core.model import Model
 
 _WRONG = dict.fromkeys(range(0xDC80, 0xDD00), "\udcff")
 

@@ -25,16 +25,14 @@ Source: van Antwerpen and Neubeck 2024, the appendable encoder of "So many token
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from impls.core.errors import UnknownSymbol
+from impls.core.model import Model
 from impls.core.pattern.runs import Runs
 from impls.operations.certain_cuts import CertainCuts, runs_of
 from impls.operations.changes import Change
 from impls.operations.coder import Coder
-
-if TYPE_CHECKING:
-    from impls.core.model import Model
 
 _PIECE_BEGINS, _NOT_KNOWN = -1, -2
 LEAST = 512

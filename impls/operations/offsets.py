@@ -9,21 +9,19 @@ A token's span is that of all characters that one of its bytes belongs to, so to
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, Unpack, get_args
+from typing import Literal, Unpack, get_args
+
+import numpy as np
 
 from impls.core.arguments import Special, SpecialSet, check_text
 from impls.core.errors import UnknownSymbol, Unsupported
+from impls.core.model import Model
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.text.text import repair_surrogates
 from impls.core.text.tracing import Traced, surrogates_repaired
 from impls.operations.coder import Coder
 from impls.operations.specials import is_ordinary
 from impls.operations.stream_rules import stream_rules
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from impls.core.model import Model
 
 Unit = Literal["codepoint", "byte", "utf16"]
 
@@ -68,8 +66,6 @@ def _spells_texts(model: Model) -> bool:
 
 def _spans_of_spelled(tokenizer: Coder, ids: Sequence[int], text: str, *, in_bytes: bool) -> np.ndarray:
     """Return the starts and ends, in bytes or characters, of tokens over bytes in the text they spell."""
-    import numpy as np
-
     n_bytes, n_characters, are_within = stream_rules(tokenizer.model).sizes
     places = np.asarray(ids, np.int64)
     if len(places) and places.max() >= len(n_bytes):
@@ -91,8 +87,6 @@ def _not_spelled(tokenizer: Coder) -> Unsupported:
 
 def _traced(tokenizer: Coder, text: str, unit: Unit, allowed_special: SpecialSet) -> tuple[list[int], np.ndarray]:
     """Return `encode_with_offsets`, computed part by part."""
-    import numpy as np
-
     ids: list[int] = []
     spans: list[tuple[int, int]] = []
     source = surrogates_repaired(text)
@@ -169,8 +163,6 @@ def _n_bytes(model: Model, i: int) -> int:
 
 def _in_unit(text: str, spans: np.ndarray, unit: Unit) -> np.ndarray:
     """Return spans in code points of `text` in another unit."""
-    import numpy as np
-
     if unit == "codepoint":
         return spans
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)

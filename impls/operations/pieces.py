@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from impls.core.arguments import check_text, checked_bytes
 from impls.core.errors import UnknownSymbol, Unsupported
+from impls.core.model import Model
 from impls.core.text.text import repair_surrogates
 from impls.operations.coder import Coder
-
-if TYPE_CHECKING:
-    from impls.core.model import Model
 
 
 def of_text(model: Model, text: str) -> list[str]:

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from numbers import Real
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
+
+import numpy as np
 
 from impls.core.arguments import (
     Special,
@@ -27,9 +29,6 @@ from impls.core.model.whole_tokens import WholeTokens
 from impls.core.text.text import repair_surrogates
 from impls.operations import pieces
 from impls.operations.coder import Coder
-
-if TYPE_CHECKING:
-    import numpy as np
 
 Ids = TypeVar("Ids")
 Write = Callable[[Coder, Any], Any]
@@ -48,8 +47,6 @@ def encode_array(tokenizer: Coder, text: str, **special: Unpack[Special]) -> np.
     """Return `Tokenizer.encode_array`."""
     if is_ordinary(tokenizer, text, **special):
         return prepared(tokenizer, tokenizer.encode_normalized_array, written, text)
-    import numpy as np
-
     return np.array(encode_parts(tokenizer, text, special), dtype=np.uint32)
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
+
+import numpy as np
 
 from impls.core.errors import UnknownId
+from impls.core.model import Model
 from impls.core.text.decoder_steps import TokenDecoder
 from impls.core.text.sentencepiece_rules import SPACE_MARK
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from impls.core.model import Model
 
 Kind = TypeVar("Kind")
 

@@ -9,12 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
+from impls.core.model import Model
 from impls.core.text.normalization import WHITE_SPACE
-
-if TYPE_CHECKING:
-    from impls.core.model import Model
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 
