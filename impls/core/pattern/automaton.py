@@ -10,7 +10,7 @@ begin with lies outside C. All others are refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ MOST_REACHED = 500_000
 """Limit of instructions reached while states are made: about a second; the patterns in use take at most 20,000."""
 
 
-@dataclass(frozen=True, slots=True)
-class Automaton:
+class Automaton(NamedTuple):
     """`steps[state][class]` is (next state or -1, whether a match ends before this character); state 0 starts.
 
     The last class, `end`, is the end of the text.
