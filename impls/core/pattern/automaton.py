@@ -79,9 +79,7 @@ def _steps(code: Code, inside: list[list[bool]]) -> list[list[tuple[int, bool]]]
                 numbers[following] = len(states)
                 states.append(following)
             row.append((numbers.get(following, -1), bool(waiting) and code[waiting[-1]][0] == MATCH))
-        if len(states) > MOST_STATES:
-            raise NotExpressible(f"an automaton of more than {MOST_STATES} states")
-        if n_reached > MOST_REACHED:
-            raise NotExpressible("an automaton that takes long to make")
+        if len(states) > MOST_STATES or n_reached > MOST_REACHED:
+            raise NotExpressible(f"an automaton of more than {MOST_STATES} states, or that takes long to make")
         steps.append(row)
     return steps

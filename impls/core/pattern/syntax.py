@@ -145,8 +145,6 @@ class _Parser:
         body = self.atom()
         match = _QUANTIFIER.match(self.pattern, self.at)
         if match is None:
-            if self.peek() == "{":
-                raise NotExpressible("a brace that is not a plain {m,n}")
             return body
         mark, lowest, comma, highest, kind = match.groups()
         least, most = _BOUNDS.get(mark) or (int(lowest), int(highest or lowest) if highest or not comma else None)

@@ -21,7 +21,6 @@ _FORMS = frozenset({"nfc", "nfd", "nfkc", "nfkd"})
 _ONE_BY_ONE = frozenset({"lowercase", "strip-accents", "nmt"})
 _BEFORE_A_TEXT = frozenset({PREFIX_SPACE, "prepend"})
 _JAMO = ((0x1100, 0x1200), (0xA960, 0xA980), (0xD7B0, 0xD800))
-_SYLLABLES = (0xAC00, 0xD7A4)
 
 
 class NormalBorders:
@@ -77,7 +76,7 @@ def is_independent_of_next(character: str) -> bool:
 
 
 def _is_syllable(character: str) -> bool:
-    return _SYLLABLES[0] <= ord(character) < _SYLLABLES[1]
+    return "\uac00" <= character < "\ud7a4"
 
 
 @lru_cache(maxsize=1)
