@@ -24,7 +24,6 @@ from impls.interface import Tokenizer, TrainingSpec
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-_GROUP = "bpebench.implementations"
 _OWN = {
     "naive": "impls.naive:Naive",
     "greedy": "impls.greedy:Greedy",
@@ -44,7 +43,7 @@ def plugins() -> dict[str, EntryPoint]:
     """Return the entry points of plug-ins by name, without importing them."""
     from importlib.metadata import entry_points  # a fifth of the time that importing the package takes
 
-    return {point.name: point for point in entry_points(group=_GROUP) if point.name not in _OWN}
+    return {point.name: point for point in entry_points(group="bpebench.implementations") if point.name not in _OWN}
 
 
 def names() -> list[str]:

@@ -56,7 +56,6 @@ class UnknownName(BPEError):
 
 
 _N_SHOWN = 8
-_N_NEAR = 3
 
 
 def near_and_known(name: str, known: Sequence[str], see: str = "`bpebench list`") -> str:
@@ -70,7 +69,7 @@ def near_and_known(name: str, known: Sequence[str], see: str = "`bpebench list`"
 
     word = name.strip("^$.*")
     holding = [other for other in known if len(word) > 2 and word in other]
-    near = get_close_matches(name, known, _N_NEAR) or holding[:_N_NEAR]
+    near = get_close_matches(name, known) or holding[:3]
     meant = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     return f"{meant}known: {some_of(known, see)}"
 

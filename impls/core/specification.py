@@ -11,8 +11,6 @@ from impls.core.errors import InvalidSpec
 
 Ties = Literal["smallest", "first", "largest", "shortest"]
 
-_LEAST = {"vocab_size": 1, "min_count": 1, "max_merges": 0, "max_token_bytes": 1}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSpec:
@@ -49,7 +47,7 @@ class TrainingSpec:
     unknown: str | None = None
 
     def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
+        for name, least in {"vocab_size": 1, "min_count": 1, "max_merges": 0, "max_token_bytes": 1}.items():
             value, or_none = getattr(self, name), ", or None" if name.startswith("max_") else ""
             is_number = isinstance(value, int) and not isinstance(value, bool)
             if not (value >= least if is_number else or_none and value is None):

@@ -14,13 +14,6 @@ both of the pattern's cases; a mark."""
 
 Kind = Literal["without case", "with case", "deepseek"]
 
-_UPPER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
-_LOWER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
-_FOLD_TO_ASCII = (0x17F, 0x212A)
-
-
-_IDEOGRAPHS_AND_KANA = ((0x3040, 0x3100), (0x4E00, 0x9FA6))
-
 
 def character_flags(kind: Kind) -> np.ndarray:
     """Return the flags of every code point: uint8 of shape (0x110000,)."""
@@ -30,15 +23,14 @@ def character_flags(kind: Kind) -> np.ndarray:
         words, signs = members(r"[\p{L}\p{M}]"), members(r"[\p{P}\p{S}]")
         flags[words] = LETTER
         flags[~(words | signs)] = CUT
-        for start, end in _IDEOGRAPHS_AND_KANA:
-            flags[start:end] = CUT
+        flags[0x3040:0x3100] = flags[0x4E00:0x9FA6] = CUT  # kana and ideographs
         return flags
     flags[members(r"\p{N}") | members(r"\s")] |= CUT
-    flags[list(_FOLD_TO_ASCII)] |= CUT
+    flags[[0x17F, 0x212A]] |= CUT  # they fold to ASCII
     if kind == "without case":
         flags[letters] |= LETTER
         return flags
-    upper, lower = members(_UPPER), members(_LOWER)
+    upper, lower = members(r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"), members(r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]")
     flags[upper | lower] |= LETTER
     flags[upper & ~lower] |= UPPER_CASE
     flags[upper & lower] |= BOTH_CASES
