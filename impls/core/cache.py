@@ -14,8 +14,10 @@ import os
 import stat
 import sys
 import tempfile
+from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,10 +54,9 @@ def checksum(path: Path, sha256: bytes) -> bytes:
 
 def make_folder(folder: Path) -> None:
     """Create a folder, and its missing parents, which only this user may write; raise `OSError`."""
-    if not folder.is_dir():
-        if folder.parent != folder:
-            make_folder(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)
+    for path in (*reversed(folder.parents), folder):
+        if not path.is_dir():
+            path.mkdir(mode=0o700, exist_ok=True)
 
 
 def is_private(folder: Path) -> bool:
@@ -130,9 +131,7 @@ def write_checked(path: Path, content: Any) -> bool:
 
 def _delete_oldest(folder: Path, suffix: str) -> None:
     with contextlib.suppress(OSError):
-        entries = [(entry.stat(), entry) for entry in os.scandir(folder) if entry.name.endswith(suffix)]
-        n_bytes = 0
-        for about, entry in sorted(entries, key=lambda each: -each[0].st_mtime_ns):
-            n_bytes += about.st_size
-            if n_bytes > MOST_BYTES:
-                Path(entry).unlink(missing_ok=True)
+        newest = sorted(folder.glob(f"*{suffix}"), key=lambda path: -path.stat().st_mtime_ns)
+        ends = list(accumulate(path.stat().st_size for path in newest))
+        for path in newest[bisect_right(ends, MOST_BYTES) :]:
+            path.unlink(missing_ok=True)
