@@ -72,14 +72,12 @@ def train(
     return registry.train(implementation, corpus, spec, **options)
 
 
-def _read(texts: Sequence[str | Path]) -> Sequence[str | Path]:
+def _read(texts: Sequence[str | Path]) -> list[str]:
     """Return the texts, with those of files in place of their paths; warn about a text that is the name of a file."""
     for text in texts[:10]:
         if isinstance(text, str) and len(text) < 256 and text.isprintable() and Path(text).is_file():
             problem = f"{text!r} is used as text, but is also a file; to read it give a Path, or files="
             warnings.warn(problem, stacklevel=3)
-    if not any(isinstance(text, Path) for text in texts):
-        return texts
     return [part for text in texts for part in (TextFile(text).texts() if isinstance(text, Path) else (text,))]
 
 

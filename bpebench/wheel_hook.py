@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -58,9 +59,8 @@ class OnePackage(BuildHookInterface[Any]):
             ready_made.mkdir()
             command = [sys.executable, "-P", "-c", _COMPILE, str(ready_made)]
             subprocess.run(command, env=environment, check=True)
-        for path in filter(Path.is_file, package.rglob("*")):
-            if "__pycache__" not in path.parts:
-                build_data["force_include"][str(path)] = path.relative_to(self._folder.name).as_posix()
+        for path in _files(package):
+            build_data["force_include"][str(path)] = path.relative_to(self._folder.name).as_posix()
         core = self.metadata.core
         for points in (core.scripts, core.gui_scripts, *core.entry_points.values()):
             points.update({name: f"bpebench.{target}" for name, target in points.items()})
@@ -74,15 +74,18 @@ class OnePackage(BuildHookInterface[Any]):
 def write_package(root: Path, package: Path) -> None:
     """Write the package of a wheel into `package`, from the folders of the repository `root`."""
     for folder, place in {"bpebench": "", **_MOVED}.items():
-        for source in filter(Path.is_file, (root / folder).rglob("*")):
-            if "__pycache__" in source.parts:
-                continue
+        for source in _files(root / folder):
             target = package / place / source.relative_to(root / folder)
             target.parent.mkdir(parents=True, exist_ok=True)
             if source.suffix == ".py" and folder != "datasets":
                 target.write_text(moved(source.read_text("utf-8")), "utf-8")
             else:
                 target.write_bytes(source.read_bytes())
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder, but none that Python compiled."""
+    return (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
 
 
 def moved(source: str) -> str:

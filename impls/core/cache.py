@@ -29,8 +29,7 @@ _FLAGS = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK"))
 
 def cache_folder() -> Path:
     """Return the folder that `BPEBENCH_CACHE` names, or else the user's cache folder for `bpebench`."""
-    chosen = os.environ.get("BPEBENCH_CACHE")
-    if chosen:
+    if chosen := os.environ.get("BPEBENCH_CACHE"):
         return Path(chosen).expanduser()
     from platformdirs import user_cache_dir
 

@@ -80,15 +80,13 @@ class TrainingSpec:
         def descending(token: bytes) -> str:
             return "".join([chr(255 - byte) for byte in token]) + "\u0100"  # the end sorts ab before its prefix a
 
-        def length(token: bytes) -> int:
-            return len(token) if self.alphabet == "bytes" else len(token.decode())
-
         if self.ties == "smallest":
             return lambda pair: pair
         if self.ties == "first":
             return lambda pair: ()
         if self.ties == "largest":
             return lambda pair: (descending(tokens[pair[0]]), descending(tokens[pair[1]]))
+        length = len if self.alphabet == "bytes" else lambda token: len(token.decode())
         return lambda pair: (length(token := tokens[pair[0]] + tokens[pair[1]]), token, pair)
 
     @property
