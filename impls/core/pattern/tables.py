@@ -70,10 +70,8 @@ def split_tables(pattern: str) -> SplitTables:
 
 def stage_tables(stage: str, tables_of: Callable[[str], SplitTables] = split_tables) -> SplitTables:
     """Return the tables of a model's split stage; raise `NotExpressible`, also if the stage drops text."""
-    if stage.startswith(DROPS_MATCHES):
-        raise NotExpressible("text is dropped")
-    tables = tables_of(stage.removeprefix(DROPS_REST))
-    if stage.startswith(DROPS_REST) and not covers_all(tables):
+    tables = None if stage.startswith(DROPS_MATCHES) else tables_of(stage.removeprefix(DROPS_REST))
+    if tables is None or (stage.startswith(DROPS_REST) and not covers_all(tables)):
         raise NotExpressible("text is dropped")
     return tables
 

@@ -148,13 +148,10 @@ def replaced_graphemes(charsmap: Charsmap, text: str) -> Iterator[tuple[str, str
     for match in regex.finditer(r"\X", as_unicode_16(text)):
         grapheme = text[match.start() : match.end()]
         data = grapheme.encode()
-        entry = charsmap.prefix(data, 0, longest=False) if len(data) <= _MAX_GRAPHEME_BYTES else None
-        if entry is not None:
-            yield grapheme, entry[1].decode("utf-8", "replace")
-            continue
-        for character in grapheme:
-            entry = charsmap.prefix(character.encode(), 0, longest=False)
-            yield character, character if entry is None else entry[1].decode("utf-8", "replace")
+        is_replaced = len(data) <= _MAX_GRAPHEME_BYTES and charsmap.prefix(data, 0, longest=False) is not None
+        for part in [grapheme] if is_replaced else grapheme:
+            entry = charsmap.prefix(part.encode(), 0, longest=False)
+            yield part, part if entry is None else entry[1].decode("utf-8", "replace")
 
 
 def without_prefix_space(normalization: str | None) -> tuple[str | None, bool]:
