@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
+from operator import ne
 from typing import Any
 
 from impls.core.arguments import texts_in_turn
@@ -49,7 +51,7 @@ class Corpus:
         self.words: list[list[int]] = []
         self.weights: list[int] = []
         for piece, weight in pieces.items():
-            for is_known, run in groupby(ids_of(piece), lambda i: i != unknown):
+            for is_known, run in groupby(ids_of(piece), partial(ne, unknown)):
                 if is_known:
                     self.words.append([*run])
                     self.weights.append(weight)
