@@ -102,7 +102,7 @@ class StreamRules:
             if self.unknown_id is None:
                 position = next(position for position, i in enumerate(ids) if i not in by_id)
                 raise UnknownId(ids[position], n_before + position) from None
-        return [by_id[i if i in by_id else self.unknown_id] for i in ids]  # type: ignore[index]
+        return [by_id[i if i in by_id else self.unknown_id] for i in ids]
 
     @cached_property
     def sizes(self) -> TokenSizes:
