@@ -13,24 +13,14 @@ from itertools import takewhile
 import regex
 
 import impls
-from harness.generators.alphabets import is_newer
+from harness.generators.alphabets import ALPHABETS, is_newer
 from impls.core.text.patterns import NAMED
 
 OLDER = ("字", "a", "A", "1", "€", ".", "\u0301", "\u2003", "𐐷", "𝟘", "👍", "\U000f0000")
 """One old character of each class that patterns distinguish (letters with and without case, digit, symbols, mark,
 space), and some of four bytes in UTF-8, as newer characters have."""
 
-LETTERS = {
-    "10.0": "\u0860",
-    "11.0": "\u0560",
-    "12.0": "\u0e86",
-    "13.0": "\u08be",
-    "14.0": "\u0870",
-    "15.0": "\U0001e4d0",
-    "15.1": "\U0002ebf0",
-    "16.0": "\u1c89",
-    "17.0": "\ua7ce",
-}
+LETTERS: dict[str, str] = ALPHABETS["letters_of_versions"]
 """Unicode version -> a letter it added."""
 
 

@@ -59,10 +59,8 @@ class ObjectAdapter:
 
     def describe(self) -> dict[str, Any]:
         """Describe which operations the object offers."""
-        n_vocab, special = (
-            _stated(self.described_by, "n_vocab", "vocab_size"),
-            _stated(self.described_by, "special_tokens"),
-        )
+        n_vocab = _stated(self.described_by, "n_vocab", "vocab_size")
+        special = _stated(self.described_by, "special_tokens")
         tokens = special.items() if isinstance(special, Mapping) else ()
         return {
             "operations": sorted({*self.methods, *self.own, *_options(self.methods)}),

@@ -258,17 +258,18 @@ class Case:
         alone = (earlier for earlier in spoiled if isinstance(earlier, str))
         pieces = dict.fromkeys(piece for earlier in alone for piece in self.reference.pieces(earlier))
         with_its_ids = [piece for piece in islice(pieces, 300_000) if self.reference.ids(piece) == wrong]
-        for earlier in sorted(with_its_ids, key=len)[:5]:
-            if spoil([earlier]):
-                return self._of_pair(earlier, text, wrong, is_wrong)
-        most = least(len(spoiled), lambda n: time.monotonic() < deadline and spoil(spoiled[:n]))
-        latest = spoiled[most - 1]
-        if not spoil([latest]):
-            reason = f"right in a fresh process, wrong after {most:,} other texts"
-            return self._fault("determinism", reason, text, wrong)
-        if isinstance(latest, str):
-            return self._of_pair(latest, text, wrong, is_wrong)
-        few = smallest_sequence(latest, lambda texts: spoil([texts]), Budget(max_seconds=SHRINK_SECONDS))
+        batches = [earlier for earlier in spoiled if isinstance(earlier, tuple)]
+        likely: list[Asked] = [*sorted(with_its_ids, key=len)[:5], *batches[:-4:-1]]
+        cause = next((earlier for earlier in likely if spoil([earlier])), None)
+        if cause is None:
+            most = least(len(spoiled), lambda n: time.monotonic() < deadline and spoil(spoiled[:n]))
+            cause = spoiled[most - 1]
+            if not spoil([cause]):
+                reason = f"right in a fresh process, wrong after {most:,} other texts"
+                return self._fault("determinism", reason, text, wrong)
+        if isinstance(cause, str):
+            return self._of_pair(cause, text, wrong, is_wrong)
+        few = smallest_sequence(cause, lambda texts: spoil([texts]), Budget(max_seconds=SHRINK_SECONDS))
         reason = f"right in a fresh process, wrong after a batch of {plural(len(few), 'text')}"
         return self._fault("cache", reason, text, wrong, after=few)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from random import Random
 
@@ -19,16 +19,6 @@ MAX_CHARACTERS = 1_000_000_000
 _MIXED_DOCUMENT_CHARACTERS = 1_000
 
 _Family = Callable[[int, Random], Iterator[str]]
-
-
-def _repeated(part: str, end: str = "") -> _Family:
-    """Return a generator of `part` repeated up to the size, followed by `end`."""
-    return lambda size, random: iter([(part * (size // len(part) + 1))[: size - len(end)] + end])
-
-
-def _drawn(characters: Sequence[str]) -> _Family:
-    """Return a generator of random characters."""
-    return lambda size, random: iter(["".join(random.choices(characters, k=size))])
 
 
 def _surrogates(size: int, random: Random) -> Iterator[str]:
@@ -67,32 +57,24 @@ def _strings(size: int, random: Random) -> Iterator[str]:
         size -= length
 
 
+_FUNCTIONS: dict[str, _Family] = {"surrogates": _surrogates, "mixed": _mixed, "strings": _strings}
+
+
+def _family(name: str, *, repeated: str = "", end: str = "", drawn: str = "") -> _Family:
+    """Return a generator of `repeated` up to the size, with `end`; or of random characters of the range `drawn`."""
+    if repeated:
+        return lambda size, random: iter([(repeated * (size // len(repeated) + 1))[: size - len(end)] + end])
+    if drawn:
+        characters = list(map(chr, range(ord(drawn[0]), ord(drawn[-1]) + 1)))
+        return lambda size, random: iter(["".join(random.choices(characters, k=size))])
+    return _FUNCTIONS[name]
+
+
 FAMILIES: dict[str, tuple[_Family, str]] = {
-    "repeats": (_repeated("ab"), "`ab` repeated: one piece, quadratic where merging is"),
-    "letters": (_drawn("abcdefghijklmnopqrstuvwxyz"), "random letters without a space: one piece that merges little"),
-    "spaces": (_repeated(" "), "spaces only"),
-    "digits": (_drawn("0123456789"), "random digits: cut in threes or one piece, depending on the pattern"),
-    "cjk": (_drawn([chr(code) for code in range(0x4E00, 0x9FA6)]), "random CJK ideographs without a space"),
-    "one-letter": (_repeated("a"), "one letter: every pair ties with every other"),
-    "hundreds": (
-        _repeated(f"{'a' * 99} {'a' * 100} {'a' * 101} "),
-        "words of 99, 100 and 101 letters: tiktoken switches to another algorithm at 100 bytes",
-    ),
-    "tabs": (_repeated("\t  ", "x"), "tab and two spaces repeated, then a letter: the space before it belongs to it"),
-    "line-ends": (_repeated("\r\n"), "carriage return and line feed repeated"),
-    "punctuation": (_repeated("-="), "one run of punctuation"),
-    "apostrophes": (_repeated("'s"), "contractions without a word: the shortest pieces there are"),
-    "marks": (_repeated("\u0301"), "combining accents without a letter"),
-    "emoji": (_repeated("\U0001f468\u200d\U0001f469\u200d\U0001f467"), "a family of joined emoji repeated"),
-    "right-to-left": (_repeated("\u200f\u05e9\u05dc\u05d5\u05dd"), "a Hebrew word after its direction mark, no space"),
-    "surrogates": (_surrogates, "letters, lone surrogates and surrogate pairs"),
-    "mixed": (_mixed, "words, numbers, emoji and white space of many scripts, 1000 characters a document"),
-    "strings": (_strings, "random strings of 1 to 30 characters, each a document: common ones, any of a script, words"),
+    name: (_family(name, **settings), about) for name, (about, settings) in _PARTS["families"].items()
 }
 """Family -> its generator of documents, and its description."""
-
-
-ADVERSARIAL = tuple(family for family in FAMILIES if family not in ("surrogates", "mixed", "strings"))
+ADVERSARIAL = tuple(family for family in FAMILIES if family not in _FUNCTIONS)
 """Families of one long text each, which show where an algorithm or a library breaks."""
 
 

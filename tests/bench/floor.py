@@ -75,11 +75,10 @@ def main() -> None:
             plan = Plan(profile=profile, implementations=(*ORIGINALS, *names), workloads=workloads, seed=number)
             records = measure(plan, Path(folder) / f"run-{number}", bar=Bar())
             relative = relative_times(records)
-            by_name = {one.implementation: one for one in by_contestant(records) if not one.copy}
+            by_name = {each.implementation: each for each in by_contestant(records) if not each.copy}
             print(f"run {number}: floor {relative.floor:.1%}")
             for name in names:
-                found = ratio(by_name[name], by_name[name.partition("-")[0]], relative.clock)
-                interval = found.interval
+                interval = ratio(by_name[name], by_name[name.partition("-")[0]], relative.clock).interval
                 called[name, claim(interval, relative.floor)] += 1
                 print(f"  {name}: {interval.value:.3f} ({interval.low:.3f}-{interval.high:.3f})", flush=True)
     for name in names:

@@ -45,7 +45,7 @@ def tokenizer_file(random: Random) -> Document:
         "normalizer": normalizer,
         "pre_tokenizer": _pre_tokenizer(random, byte_level=byte_level, metaspace=kind != "marks"),
         "post_processor": _post_processor(random) if byte_level else None,
-        "decoder": _decoder(kind, random),
+        "decoder": random.choice(PARTS["decoders"][kind]) or None,
         "model": model,
     }
 
@@ -148,20 +148,22 @@ def _replacing(kind: str, old: str, new: str) -> Document:
     return {"type": "Replace", "pattern": {kind: old}, "content": new}
 
 
+def _step(random: Random, name: str) -> Document:
+    """Return a step of that type; each of its settings has one of the values listed for it."""
+    settings = PARTS["settings"].get(name, {})
+    return {"type": name, **{setting: random.choice(values) for setting, values in settings.items()}}
+
+
 def _normalizer(random: Random) -> Document:
-    name = random.choice(
-        ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "Lowercase", "StripAccents", "Nmt", "Strip", "Prepend", "Replace")
-    )
+    name = random.choice(PARTS["normalizers"])
     if name == "Strip":
         return {"type": name, "strip_left": random.random() < 0.5, "strip_right": random.random() < 0.5}
-    if name == "Prepend":
-        return {"type": name, "prepend": random.choice(("x", " ", "a", "▁", ""))}
     if name == "Replace":
         new = random.choice(("", " ", "▁", "a", "ab", "x"))
         if _one_in(random, 2):
             return _replacing("String", random.choice(PARTS["strings"][:-1]), new)
         return _replacing("Regex", random.choice(PARTS["regular_expressions"]), new)
-    return {"type": name}
+    return _step(random, name)
 
 
 def _split(random: Random) -> Document:
@@ -176,20 +178,8 @@ def _split(random: Random) -> Document:
 
 
 def _splitting_step(random: Random) -> Document:
-    name = random.choice((
-        *["Split"] * 6, "Whitespace", "WhitespaceSplit", "BertPreTokenizer", "Digits", "Punctuation",
-        "CharDelimiterSplit",
-    ))  # fmt: skip
-    match name:
-        case "Split":
-            return _split(random)
-        case "Digits":
-            return {"type": name, "individual_digits": _one_in(random, 2)}
-        case "Punctuation":
-            return {"type": name, "behavior": random.choice(PARTS["behaviors"])}
-        case "CharDelimiterSplit":
-            return {"type": name, "delimiter": random.choice((" ", "a", ".", "é", "▁"))}
-    return {"type": name}
+    name = random.choice(PARTS["splitting"])
+    return _split(random) if name == "Split" else _step(random, name)
 
 
 def _pre_tokenizer(random: Random, *, byte_level: bool, metaspace: bool) -> Document | None:
@@ -231,15 +221,3 @@ def _added_tokens(model: Document, random: Random, *, byte_level: bool) -> list[
 def _post_processor(random: Random) -> Document | None:
     trims = _BYTE_LEVEL | {"trim_offsets": _one_in(random, 2), "add_prefix_space": _one_in(random, 2)}
     return random.choice((None, trims))
-
-
-def _decoder(kind: str, random: Random) -> Document | None:
-    marks: list[Document] = [_replacing("String", "▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"}]
-    strip: Document = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
-    choices: dict[str, list[Document | None]] = {
-        "bytes": [_BYTE_LEVEL],
-        "chars": [None, {"type": "Fuse"}, _METASPACE],
-        "marks": [None, _sequence(marks, "decoders"), _sequence([*marks, strip], "decoders")],
-        "words": [{"type": "BPEDecoder", "suffix": "</w>"}],
-    }
-    return random.choice(choices[kind])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -15,20 +16,25 @@ _BATCH_SIZES = tuple((1 << power) + more for power in range(1, 13) for more in (
 
 def batch(case: Case) -> None:
     """Check that a batch of any size has the ids of its texts, also an empty one and one of a repeated text."""
+    over(case, _batches(case), partial(fault_of_batch, case))
+
+
+def _batches(case: Case) -> Iterator[tuple[str, ...]]:
+    """Yield batches, those of short texts first. Raises `NotAsked` if `encode` refuses all texts."""
+    yield ()
     special = [text for name in case.special_names[:2] for text in (name, f"a {name} b", name + name, name[:-1])]
     texts = sorted({*texts_for(case, 300), *special, *past_64k(case)}, key=lambda text: (len(text), text))
-    short = _not_refused(case, texts[: len(texts) // 2])
-    lists = [[], short[:1], short[:1] * 3]
+    middle = len(texts) // 2
+    short = _not_refused(case, texts[:middle])
     for n_texts in _BATCH_SIZES if short else ():
         if not case.affordable(n_texts * len(short[-1])):
             case.remarks.append(f"too slow for batches of {n_texts:,} texts or more")
             break
-        lists.append((short * (n_texts // len(short) + 1))[:n_texts])
-    over(case, map(tuple, lists if short else ()), partial(fault_of_batch, case))
-    texts = short + _not_refused(case, texts[len(texts) // 2 :])
+        yield tuple((short * (n_texts // len(short) + 1))[:n_texts])
+    texts = short + _not_refused(case, texts[middle:])
     if not texts:
         raise NotAsked("encode refuses all texts")
-    over(case, map(tuple, [texts, texts[::-1], texts[-1:], texts[-2:-1]]), partial(fault_of_batch, case))
+    yield from map(tuple, (texts[:1], texts[:1] * 3, texts, texts[::-1], texts[-1:], texts[-2:-1]))
 
 
 def _not_refused(case: Case, texts: list[str]) -> list[str]:
