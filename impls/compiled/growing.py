@@ -48,15 +48,13 @@ class KernelEnds(Slots):
         self._tokens, self.longest = tokens, tokens.longest
         self._addresses = tokens.context.address, tokens.address, self.address
         self._extend = plain_function("extend_beginnings", 5)
+        self.hold("last", np.zeros(1, np.int32))
         self._make_room(_LEAST_ROOM, 0)
 
     def _make_room(self, room: int, n_kept: int) -> None:
         text, last = np.zeros(room, np.uint8), np.zeros(room + 1, np.int32)
-        if n_kept:
-            text[:n_kept] = self.held("text")[:n_kept]
-            last[: n_kept + 1] = self.held("last")[: n_kept + 1]
-        self.hold("text", text)
-        self.hold("last", last)
+        self.grow("text", text, n_kept)
+        self.grow("last", last, n_kept + 1)
         # Python reads single numbers of a memoryview faster than of an array.
         self._room, self._text, self._last = room, text.data, last.data
 

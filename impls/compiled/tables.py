@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 
@@ -110,11 +111,11 @@ def joins_of(data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarr
     ends = np.zeros(1 << 16, np.uint64)
     partial = (follows & (n_left < 3)) | ((offsets > 0) & (offsets <= 2) & (data[starts[token]] & 0xC0 == 0x80))
     for lead, offset, n_bytes in np.column_stack((leads, offsets, n_left))[partial].tolist():
-        first = _code(data[lead : lead + min(n_bytes, 3)].tobytes())
+        first = _code(*data[lead : lead + min(n_bytes, 3)].tobytes().ljust(3, b"\0"))
         rights = np.arange(first, first + (4096, 64, 1)[min(n_bytes, 3) - 1])
         before = data[lead - min(offset, 3) : lead].tolist()
         if offset >= 3:
-            pairs.append(_code(bytes(before)) << 16 | rights)
+            pairs.append(_code(*before) << 16 | rights)
         elif offset == 1:
             ends[rights] |= np.uint64(1 << (before[0] & 63))
         elif before[1] & 0xC0 == 0x80:
@@ -126,16 +127,13 @@ def joins_of(data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.packbits(bitmap, bitorder="little"), ends.view(np.int64)
 
 
-def _codes(data: np.ndarray, at: np.ndarray) -> np.ndarray:
+def _codes(data: np.ndarray, at: np.ndarray) -> Any:
     """Return the three-byte characters that begin at the offsets `at`: int64."""
-    a, b, c = (data[at + k].astype(np.int64) for k in range(3))
-    codes: np.ndarray = ((a & 15) << 12) | ((b & 63) << 6) | (c & 63)
-    return codes
+    return _code(*(data[at + k].astype(np.int64) for k in range(3)))
 
 
-def _code(character: bytes) -> int:
-    """Return the lowest three-byte character that begins with these bytes."""
-    a, b, c = character.ljust(3, b"\0")
+def _code(a: Any, b: Any, c: Any) -> Any:
+    """Return the three-byte character of these bytes, the lowest one where zeros stand for the last ones."""
     return ((a & 15) << 12) | ((b & 63) << 6) | (c & 63)
 
 

@@ -72,7 +72,14 @@ class Compiled(Tokenizer):
         self._specials = Specials(model)
         by_prefix = suffixes_by_prefix(model.whole_token_ids)
         cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, by_prefix)
-        self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), special_table(by_prefix), cuts)
+        merging, specials = tables_of(model), special_table(by_prefix)
+
+        def make() -> Context:
+            context = Context(merging, splitting or Splitting(AUTOMATON, None))
+            context.reach_python(specials, cuts)
+            return context
+
+        self._pool = Pool(make)
         # One context serves all calls that hold the interpreter lock; while it encodes a long text it is marked busy.
         self._use(self._pool.make())
         _living.add(self)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -104,12 +105,13 @@ class Rows(_Pointer, Generic[R]):
         raise NotImplementedError("only kernels access memory")
 
 
-def places(dtype: np.dtype, within: str = "", start: int = 0) -> dict[str, int]:
-    """Return the byte offset of every field; fields of nested records by dotted name."""
-    offsets: dict[str, int] = {}
+@cache
+def index_by_field(dtype: np.dtype, within: str = "", start: int = 0) -> dict[str, int]:
+    """Return the index of every field in a record seen as an int64 array; fields of nested records by dotted name."""
+    indices: dict[str, int] = {}
     for name, (kind, offset, *_) in (dtype.fields or {}).items():
         if kind.fields is None:
-            offsets[within + name] = start + offset
+            indices[within + name] = (start + offset) >> 3
         else:
-            offsets |= places(kind, f"{within}{name}.", start + offset)
-    return offsets
+            indices |= index_by_field(kind, f"{within}{name}.", start + offset)
+    return indices

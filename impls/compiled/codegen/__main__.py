@@ -64,7 +64,9 @@ def image_of(entries: Mapping[str, Any], modules: Sequence[str]) -> bytes:
     """
     program = llvm.parse_assembly("")
     for text in modules:
-        program.link_in(llvm.parse_assembly(_exported(text, entries)))
+        program.link_in(llvm.parse_assembly(text))
+    for name, entry in entries.items():
+        program.get_function(entry.native_name).name = name
     # Only after linking, which resolves calls between modules and merges functions that several modules define.
     for function in program.functions:
         if not function.is_declaration and function.name not in entries:
@@ -76,14 +78,6 @@ def image_of(entries: Mapping[str, Any], modules: Sequence[str]) -> bytes:
     _optimise(program, machine)
     image: bytes = machine.emit_object(program)
     return image
-
-
-def _exported(code: str, entries: Mapping[str, Any]) -> str:
-    """Return `code` (LLVM, text) with the callbacks it defines renamed to their exported names."""
-    for name, entry in entries.items():
-        if entry.native_name in code:
-            code = code.replace(f'@"{entry.native_name}"', f"@{name}").replace(f"@{entry.native_name}", f"@{name}")
-    return code
 
 
 def _of_numba(module: Any) -> list[str]:

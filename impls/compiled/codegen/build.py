@@ -42,19 +42,10 @@ from impls.core.errors import Unsupported
 _IMPLS = Path(__file__).parents[2]
 READY_MADE = Path(__file__).with_name("ready_made")
 """The folder of the object files in a wheel; see `bpebench/wheel_hook.py`."""
-_MARK = b"impls.compiled.codegen.memory"
-_NO_KERNELS = (
-    "core/cache.py",
-    "compiled/layout.py",
-    "compiled/pretokenize/layout.py",
-    "compiled/pages.py",
-    "compiled/typed_memory.py",
-    "compiled/threads/layout.py",
-    "compiled/training/layout.py",
-    "core/pattern/flags.py",
-    "core/pattern/steps.py",
-)
-"""What the kernels and their compilation depend on besides the modules that import `codegen.memory`."""
+_MARKS = b"impls.compiled.codegen.memory", b"impls.compiled.typed_memory"
+"""What modules of kernels, and of the records that kernels access, import."""
+_OTHERS = "compiled/typed_memory.py", "core/pattern/flags.py", "core/pattern/steps.py"
+"""What the kernels depend on besides the modules with a mark and `codegen`."""
 
 
 def is_checked() -> bool:
@@ -90,9 +81,9 @@ def _sources() -> Iterator[tuple[str, bytes]]:
     """Yield the path and content of every module that the object files depend on."""
     for path in sorted((_IMPLS / "compiled").rglob("*.py")):
         content = path.read_bytes()
-        if _MARK in content or path.parent.name == "codegen":
+        if path.parent.name == "codegen" or any(mark in content for mark in _MARKS):
             yield path.relative_to(_IMPLS).as_posix(), content
-    for name in _NO_KERNELS:
+    for name in _OTHERS:
         yield name, (_IMPLS / name).read_bytes()
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable
-from functools import cache
 from threading import Lock
 
 import numpy as np
@@ -15,7 +14,7 @@ from impls.compiled.codegen.build import is_checked, kernel_address, regions
 from impls.compiled.codegen.entry_points import OBJECT_FILE_OF
 from impls.compiled.layout import N_COUNTERS, N_OWN_REGIONS, N_REGIONS
 from impls.compiled.pages import address
-from impls.compiled.typed_memory import Record, places
+from impls.compiled.typed_memory import Record, index_by_field
 
 
 class Native:
@@ -77,12 +76,6 @@ def faults() -> tuple[int, int, int]:
     return count, place, n_bytes
 
 
-@cache
-def index_by_field(dtype: np.dtype) -> dict[str, int]:
-    """Return the index of every field in a record seen as an int64 array; fields of nested records by dotted name."""
-    return {name: offset >> 3 for name, offset in places(dtype).items()}
-
-
 class Slots:
     """One record whose fields are read and written by name; those of nested records by dotted name.
 
@@ -112,6 +105,12 @@ class Slots:
         """Make a field point at an array, which is kept alive, instead of the array it pointed at before."""
         self.keep(field, array)
         self[field] = address(array)
+
+    def grow(self, field: str, larger: np.ndarray, n_used: int) -> None:
+        """Make a field point at a larger array, to which the first `n_used` items of its present one are copied."""
+        if n_used:
+            larger[:n_used] = self._held[field][:n_used]
+        self.hold(field, larger)
 
     def release(self, *fields: str) -> None:
         """Make fields point at nothing, and drop their arrays."""

@@ -7,36 +7,21 @@ continues: contexts that other threads had borrowed, perhaps halfway through a w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Thread
 
-import numpy as np
-
-from impls.compiled.context import Context, ModelTables
-from impls.compiled.pretokenize.specials import SpecialTokenTable
-from impls.compiled.pretokenize.splitting import Splitting
+from impls.compiled.context import Context
 
 
 class Pool:
-    """The contexts of one model and pattern.
+    """The contexts of one model and pattern; `make` returns a new one."""
 
-    `specials` is the table of the model's special tokens; `cuts` says where texts may be cut, see `splitting.cuts_of`.
-    """
-
-    def __init__(
-        self, tables: ModelTables, splitting: Splitting, specials: SpecialTokenTable, cuts: np.ndarray | None = None
-    ) -> None:
-        self._tables, self._splitting, self._specials, self._cuts = tables, splitting, specials, cuts
-        self._builders: list[Thread] = []
+    def __init__(self, make: Callable[[], Context]) -> None:
+        self.make = make
         self.free: list[Context] = []
         """The contexts that nobody has borrowed."""
-
-    def make(self) -> Context:
-        """Return a new context."""
-        context = Context(self._tables, self._splitting)
-        context.reach_python(self._specials, self._cuts)
-        return context
+        self._builders: list[Thread] = []
 
     def borrow_free(self) -> Context | None:
         """Take a context out of the free ones; return None if there is none."""

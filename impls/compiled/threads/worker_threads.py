@@ -23,12 +23,13 @@ from threading import RLock, Thread
 import numpy as np
 
 from impls.compiled.codegen.build import is_checked
-from impls.compiled.codegen.native import Slots, declare, forget, index_by_field, native
+from impls.compiled.codegen.native import Slots, declare, forget, native
 from impls.compiled.context import Context
 from impls.compiled.cpython.interpreter import Builtins
 from impls.compiled.pages import address
 from impls.compiled.threads.layout import ITEM_BYTES, ITEMS_AT, JobRecord, WorkerRecord
 from impls.compiled.threads.pool import Pool
+from impls.compiled.typed_memory import index_by_field
 
 _processor: Callable[[], int | None] = lambda: None  # noqa: E731
 """Return the number of the processor on which the calling thread runs; None if threads cannot be placed."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager, ExitStack
-from itertools import chain, islice
+from contextlib import AbstractContextManager
+from functools import partial
+from itertools import accumulate, chain, groupby, islice
 from threading import Event, Lock
 from typing import Any, TypeVar
 
 from impls.compiled.pages import return_freed
-from impls.compiled.training.parts import Progress, Spill, batches, count_each, count_group, count_parts
+from impls.compiled.training.parts import Progress, Spill, batches, count_group, count_part
 from impls.compiled.training.words import Pieces, Words
 from impls.core.counts import PieceCounts
 from impls.core.errors import BPEError, Unsupported
@@ -65,22 +66,14 @@ def count_texts(
     batched = batches(texts, pair_cuts_of(pattern))
     first = list(islice(batched, _MOST_THREADS))
     n_threads = 1 if in_order else min(len(first), threads or n_cores())
-    with ExitStack() as stack:
-        spill = Spill(pattern, stack, memory_limit, n_threads)
-
-        def count(batches: Iterator[list[bytes]]) -> Words:
-            return count_each(batches, _count_batch, pattern, progress or _ignore, spill)
-
+    with Spill(pattern, memory_limit, n_threads) as spill:
+        count = partial(spill.words, count=_count_batch, progress=progress)
         return spill.sum(_on_threads(count, chain(first, batched), n_threads))
 
 
 def _count_batch(batch: list[bytes], words: Words) -> Iterator[int]:
     words.add(batch)
     yield sum(map(len, batch))
-
-
-def _ignore(n_bytes: int) -> None:
-    """Stand in for a missing `progress`."""
 
 
 def count_files(
@@ -100,16 +93,12 @@ def count_files(
     """
     n_threads = 1 if in_order else threads or n_cores()
     parts = planned(files, n_threads, memory_limit)
-    with ExitStack() as stack:
-        spill = Spill(pattern, stack, memory_limit, n_threads if executors is None else 1)
-
-        def count(parts: Iterator[Part]) -> Words:
-            return count_parts(parts, pattern, progress or _ignore, spill)
-
+    with Spill(pattern, memory_limit, n_threads if executors is None else 1) as spill:
         if executors is None:
+            count = partial(spill.words, count=count_part, progress=progress)
             counts = _on_threads(count, iter(parts), min(n_threads, len(parts)))
         else:
-            counts = _on_workers(executors, parts, pattern, progress or _ignore, spill)
+            counts = _on_workers(executors, parts, pattern, progress, spill)
         check_unchanged(parts)
         return spill.sum(counts)
 
@@ -134,28 +123,22 @@ def _on_threads(count: Callable[[Iterator[T]], Words], work: Iterator[T], n_thre
         return count(work).counted()
     taking, stopped = Lock(), Event()
 
-    def taken() -> Iterator[T]:
-        while True:
-            with taking:
-                items = [] if stopped.is_set() else list(islice(work, 1))
-            if not items:
-                return
-            yield items[0]
+    def take() -> T | None:
+        with taking:
+            return None if stopped.is_set() else next(work, None)
 
-    def run() -> Words:
+    def run(_: int) -> Words:
         try:
-            return count(taken())
+            return count(iter(take, None))
         except BaseException:
             stopped.set()
             raise
 
     with ThreadPoolExecutor(n_threads) as executor:
-        futures = [executor.submit(run) for _ in range(n_threads)]
         try:
-            counted = [future.result() for future in futures]
+            counted = list(executor.map(run, range(n_threads)))
         finally:
             stopped.set()
-    del futures  # they hold the counts
     return_freed()
     words = counted.pop()
     while counted:
@@ -164,7 +147,7 @@ def _on_threads(count: Callable[[Iterator[T]], Words], work: Iterator[T], n_thre
 
 
 def _on_workers(
-    executors: Executors, parts: list[Part], pattern: tuple[str, ...], progress: Progress, spill: Spill
+    executors: Executors, parts: list[Part], pattern: tuple[str, ...], progress: Progress | None, spill: Spill
 ) -> PieceCounts:
     """Return what workers count in groups of parts; groups of workers that died are counted again by others."""
     waiting = _groups(parts)
@@ -177,7 +160,8 @@ def _on_workers(
                     words.add_counts(Pieces.of(future.result()))
                     group, n_deaths = futures[future], 0
                     waiting.remove(group)
-                    progress(sum(map(_n_bytes, group)))
+                    if progress is not None:
+                        progress(sum(map(_n_bytes, group)))
                     words = spill.emptied(words)
             except BrokenExecutor:
                 n_deaths += 1
@@ -193,15 +177,9 @@ def _on_workers(
 
 def _groups(parts: list[Part]) -> list[list[Part]]:
     """Return groups of consecutive parts, of about `_GROUP_BYTES` each."""
-    groups: list[list[Part]] = []
-    room = 0
-    for part in parts:
-        if room <= 0:
-            groups.append([])
-            room = _GROUP_BYTES
-        groups[-1].append(part)
-        room -= _n_bytes(part)
-    return groups
+    ends = accumulate(map(_n_bytes, parts))
+    numbered = groupby(zip(ends, parts, strict=True), lambda pair: pair[0] // _GROUP_BYTES)
+    return [[part for _, part in group] for _, group in numbered]
 
 
 def _n_bytes(part: Part) -> int:

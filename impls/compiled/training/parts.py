@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
@@ -36,37 +36,12 @@ Progress = Callable[[int], None]
 """Receive the number of bytes counted since the last call, from any thread."""
 
 
-def count_parts(parts: Iterable[Part], pattern: tuple[str, ...], progress: Progress, spill: Spill) -> Words:
-    """Count the pieces of parts of files, one part after the other; return the tables.
-
-    Lines between which the pattern certainly cuts are counted as one text.
-    """
-    layout = _Layout(pattern)
-    return count_each(parts, lambda part, words: _count_part(part, words, layout), pattern, progress, spill)
-
-
-def count_each(
-    work: Iterable[T],
-    count: Callable[[T, Words], Iterable[int]],
-    pattern: tuple[str, ...],
-    progress: Progress,
-    spill: Spill,
-) -> Words:
-    """Count all work in tables, by `count`, which yields the number of bytes of each step; return the tables."""
-    words = Words(pattern)
-    for each in work:
-        for n_bytes in count(each, words):
-            progress(n_bytes)
-        words = spill.emptied(words)
-    return words
-
-
-def _count_part(part: Part, words: Words, layout: _Layout) -> Iterator[int]:
-    """Count a part; yield the number of bytes of each step."""
+def count_part(part: Part, words: Words) -> Iterator[int]:
+    """Count a part of a file; yield the number of bytes of each step."""
     file = part.file
     if file.kind == "text":
         for offset, content in part.blocks():
-            layout.count(words, file, offset, content)
+            _add_block(words, file, offset, content)
             yield len(content)
     elif file.kind == "json":
         for offset, lines in file.lines(part.first, part.end):
@@ -82,6 +57,35 @@ def _count_part(part: Part, words: Words, layout: _Layout) -> Iterator[int]:
                 for batch in batches(file.column_texts(column), None):
                     words.add(batch)
             yield column.nbytes
+
+
+def _add_block(words: Words, file: TextFile, offset: int, content: memoryview) -> None:
+    """Count a block; raise `InvalidFile` for bytes that are not UTF-8.
+
+    Lines between which the pattern certainly cuts are counted as one text.
+    """
+    block = np.frombuffer(content, np.uint8)
+    if native.valid_bytes(block, len(block)) < len(block):
+        # This raises, unless the file's invalid bytes are to be replaced.
+        block = np.frombuffer(file.decoded(offset, content).encode(), np.uint8)
+    # Kernels read beyond the end of the block.
+    text, sizes = np.append(block, np.zeros(PAD_BYTES, np.uint8)), np.empty(_MOST_TEXTS, np.int64)
+    how = int(file.documents == "lines"), _line_cuts(words.stages), sizes, _MOST_TEXTS
+    while len(text) > PAD_BYTES:
+        n_texts = native.text_sizes(words.context.address, text, len(text) - PAD_BYTES, *how)
+        n_bytes = int(sizes[:n_texts].sum())
+        words.add_texts(text[: n_bytes + PAD_BYTES], sizes[:n_texts])
+        text = text[n_bytes:]
+
+
+@cache
+def _line_cuts(pattern: tuple[str, ...]) -> int:
+    """Return, as a bit for each class, before which characters a text may be cut after a line break."""
+    splitting, _ = splitting_of(pattern)
+    tables = None if splitting is None else splitting.tables
+    if tables is None or (cuts := cuts_outside(tables, ())) is None:
+        return 0
+    return int(cuts[tables.class_of("\n")])
 
 
 def _parsed(content: bytes, field: str, n_lines: int) -> pyarrow.Array | None:
@@ -107,16 +111,16 @@ def _parsed(content: bytes, field: str, n_lines: int) -> pyarrow.Array | None:
 
 def _add_column(words: Words, column: pyarrow.Array) -> bool:
     """Count the texts of a column if it holds UTF-8 texts; return whether it does."""
+    import pyarrow
     from pyarrow import types
 
     if not types.is_string(column.type) and not types.is_large_string(column.type):
         return False
-    column = column.drop_null()
+    column = column.drop_null().cast(pyarrow.large_string())
     if not len(column):
         return True
     _, offsets, content = column.buffers()
-    kind = np.int64 if types.is_large_string(column.type) else np.int32
-    ends = np.frombuffer(offsets, kind)[column.offset : column.offset + len(column) + 1].astype(np.int64)
+    ends = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
     data = np.zeros(int(ends[-1] - ends[0]) + PAD_BYTES, np.uint8)
     if content is not None:
         data[:-PAD_BYTES] = np.frombuffer(content, np.uint8)[ends[0] : ends[-1]]
@@ -134,24 +138,31 @@ def _add_column(words: Words, column: pyarrow.Array) -> bool:
 
 def count_group(parts: Sequence[Part], pattern: tuple[str, ...]) -> PieceCounts:
     """Count parts of files in a worker process, on this machine or another that sees the same files."""
-    return count_parts(parts, pattern, lambda n_bytes: None, Spill(pattern)).counted()
+    return Spill(pattern).words(parts, count_part).counted()
 
 
-class Spill:
-    """Writes tables to temporary runs before they take too much memory; never if there is no limit."""
+class Spill(ExitStack):
+    """Counts in tables, and writes them to temporary runs before they take too much memory, if that has a limit."""
 
-    def __init__(
-        self,
-        pattern: tuple[str, ...],
-        stack: ExitStack | None = None,
-        memory_limit: int | None = None,
-        n_tables: int = 1,
-    ) -> None:
-        """Let `n_tables` tables take `memory_limit` together; `stack` removes the runs."""
+    def __init__(self, pattern: tuple[str, ...], memory_limit: int | None = None, n_tables: int = 1) -> None:
+        """Let `n_tables` tables take `memory_limit` together."""
+        super().__init__()
         self._pattern, self._limit = pattern, memory_limit
-        if stack is not None and memory_limit is not None:
-            folder = stack.enter_context(TemporaryDirectory(prefix="bpebench-counts-"))
+        if memory_limit is not None:
+            folder = self.enter_context(TemporaryDirectory(prefix="bpebench-counts-"))
             self._runs, self._most_bytes = Runs(Path(folder), pattern), memory_limit // max(1, n_tables)
+
+    def words(
+        self, work: Iterable[T], count: Callable[[T, Words], Iterable[int]], progress: Progress | None = None
+    ) -> Words:
+        """Return tables in which all work was counted by `count`, which yields the number of bytes of each step."""
+        words = Words(self._pattern)
+        for each in work:
+            for n_bytes in count(each, words):
+                if progress is not None:
+                    progress(n_bytes)
+            words = self.emptied(words)
+        return words
 
     def emptied(self, words: Words) -> Words:
         """Return the tables; if they would soon take too much memory, write them as a run and return new ones."""
@@ -166,36 +177,6 @@ class Spill:
             self._runs.write(counts)
             counts = self._runs.added(partial(bounded_zeros, limit=self._limit))
         return replace(counts, memory_limit=self._limit)
-
-
-class _Layout:
-    """Lays out the texts of a block as the counting kernels need them."""
-
-    def __init__(self, pattern: tuple[str, ...]) -> None:
-        self._text, self._sizes, self._line_cuts = np.zeros(0, np.uint8), np.zeros(_MOST_TEXTS, np.int64), 0
-        splitting, _ = splitting_of(pattern)
-        tables = None if splitting is None else splitting.tables
-        if tables is not None and (cuts := cuts_outside(tables, ())) is not None:
-            self._line_cuts = int(cuts[tables.class_of("\n")])
-
-    def count(self, words: Words, file: TextFile, offset: int, content: memoryview) -> None:
-        """Count the pieces of a block; raise `InvalidFile` for bytes that are not UTF-8."""
-        block = np.frombuffer(content, np.uint8)
-        if native.valid_bytes(block, len(block)) < len(block):
-            # This raises, unless the file's invalid bytes are to be replaced.
-            block = np.frombuffer(file.decoded(offset, content).encode(), np.uint8)
-        if len(self._text) < len(block) + PAD_BYTES:
-            self._text = np.zeros(2 * len(block) + PAD_BYTES, np.uint8)
-        # Kernels read beyond the end of the block.
-        self._text[: len(block)] = block
-        begin, how = 0, (int(file.documents == "lines"), self._line_cuts, self._sizes, _MOST_TEXTS)
-        while begin < len(block):
-            rest = self._text[begin:]
-            n_texts = native.text_sizes(words.context.address, rest, len(block) - begin, *how)
-            sizes = self._sizes[:n_texts]
-            n_bytes = int(sizes.sum())
-            words.add_texts(rest[: n_bytes + PAD_BYTES], sizes)
-            begin += n_bytes
 
 
 def batches(texts: Iterable[str], cuts: PairCuts | None) -> Iterator[list[bytes]]:

@@ -137,7 +137,9 @@ class Learner(Slots):
     def _list(self) -> None:
         """List all pairs that reach the threshold, with their positions, and build the heap of them."""
         self.release("pair_table", "heap", "pool", "left_events", "right_events")
-        self._new_table(_LEAST_BITS)
+        self.hold("pair_table", self._zeros(32))
+        self["pair_table_shift"] = 64
+        self._spread(_LEAST_BITS, 0)
         self["cell"] = 1
         while native.count_pairs(self.address) == layout.NO_ROOM:
             self._spread(65 - self["pair_table_shift"], 0)
@@ -190,12 +192,6 @@ class Learner(Slots):
     def _zeros(self, n_bytes: int) -> np.ndarray:
         return bounded_zeros(n_bytes, self._memory_limit)
 
-    def _new_table(self, bits: int) -> None:
-        self.hold("pair_table", self._zeros(32 << bits))
-        self["pair_table_shift"] = 64 - bits
-        self["most_pairs"] = 1 << (bits - 1)
-        self["n_pairs"] = 0
-
     def _spread(self, bits: int, least: int) -> None:
         """Move the pairs with a count of `least` or more to a table of 2**bits entries."""
         table = self._zeros(32 << bits)
@@ -204,8 +200,7 @@ class Learner(Slots):
 
     def _room_in(self, slot: str, n_used: int, room: np.ndarray) -> None:
         """Make a slot point at `room`, after copying the `n_used` rows that it holds so far."""
-        room[:n_used] = self._held.get(slot, room)[:n_used]
-        self.hold(slot, room)
+        self.grow(slot, room, n_used)
         self[f"{slot}_room"] = len(room)
 
     def _room_in_heap(self, n_entries: int) -> None:

@@ -70,7 +70,7 @@ class Words(Pieces):
         self._splits = splitting is not None
         self.context = SplitContext(splitting or Splitting(WHOLE_TEXT, None))
         """The memory that kernels split with, and the tables of the pattern."""
-        self._stages, self._splitter = stages, Splitter(stages)
+        self.stages, self._splitter = stages, Splitter(stages)
         self.hold("piece_table", aligned_zeros(16 << _BITS))
         self["piece_shift"] = 64 - _BITS
         self["most_pieces"] = 1 << (_BITS - 1)
@@ -125,7 +125,7 @@ class Words(Pieces):
         self.release("piece_table")
         lengths = self.lengths.astype(np.int64)
         text = gathered(self.held("arena"), self.held("starts")[: len(lengths)], lengths)
-        return PieceCounts(self._stages, text, np.cumsum(lengths), self.counts)
+        return PieceCounts(self.stages, text, np.cumsum(lengths), self.counts)
 
     def enlarging(self, n_bytes: int, kernel: Callable[[], int]) -> int:
         """Call a kernel, and enlarge the tables for pieces of `n_bytes` until it has room; return its status."""
@@ -136,18 +136,13 @@ class Words(Pieces):
             self._enlarge(n_bytes)
 
     def _enlarge(self, n_bytes: int) -> None:
-        used = self["arena_used"]
+        used, n_pieces = self["arena_used"], self["n_pieces"]
         arena = aligned_zeros(max(2 * self["arena_bytes"], used + 2 * n_bytes))
-        arena[:used] = self.held("arena")[:used]
-        self.hold("arena", arena)
-        self["arena_bytes"] = len(arena) - PAD_BYTES
+        self.grow("arena", arena, used)
+        self["arena_bytes"] = len(arena)
         shift = self["piece_shift"] - 1
-        most = 1 << (63 - shift)
         for slot in ("starts", "lengths", "counts"):
-            before = self.held(slot)
-            larger = np.zeros(most, before.dtype)
-            larger[: len(before)] = before
-            self.hold(slot, larger)
+            self.grow(slot, np.zeros(1 << (63 - shift), self.held(slot).dtype), n_pieces)
         table = aligned_zeros(16 << (64 - shift))
         native.spread_pieces(self.address, table, shift)
         self.hold("piece_table", table)

@@ -190,3 +190,13 @@ def test_a_piece_that_a_cut_changes_up_to_its_end_is_counted_as_it_then_is() -> 
     # The last of the blanks belongs to the next piece, except where they end the text.
     assert truncated("gpt2", " " * 1_001 + "b", 251, "right") == 1_001
     assert truncated(r"[e]+(?!t)|[\s\S]", "e" * 1_000 + "t", 1_000, "right") == 1_000
+
+
+def test_a_long_beginning_keeps_the_token_before_it() -> None:
+    """More letters than there is room for at first; the token before would merge with them were it another."""
+    model = Model(tokens=(*(bytes([byte]) for byte in range(256)), b"\0b"), merges=((0, ord("b")),), pattern="gpt2")
+    ends = impls.load("compiled", model).token_ends()
+    assert ends is not None
+    ends.begin(ord("x"))
+    assert ends.extend(0, b"b" * 9000)
+    assert ends.changed(0, 9000) == (0, [ord("b")] * 9000)
