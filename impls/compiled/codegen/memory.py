@@ -121,12 +121,7 @@ lowest_bit = operation(1, lambda builder, a: builder.cttz(a, _i1(0)))
 """Index of the lowest set bit; 64 for 0."""
 leading_zeros = operation(1, lambda builder, a: builder.ctlz(a, _i1(0)))
 bit_count = operation(1, lambda builder, a: builder.ctpop(a))
-choose: Callable[..., int] = intrinsic(
-    lambda typing, condition, a, b: (
-        _int(types.boolean, _int, _int),
-        lambda context, builder, signature, arguments: builder.select(*arguments),
-    )
-)
+choose = operation(3, lambda builder, condition, a, b: builder.select(builder.trunc(condition, _i1), a, b))
 """`a if condition else b` without a branch."""
 prefetch = procedure(1, _emit_prefetch)
 

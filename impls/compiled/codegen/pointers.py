@@ -180,30 +180,26 @@ def rows_of(kind: type[R]) -> Callable[[int], Rows[R]]:
     return cast(Callable[[int], Rows[R]], _view(pointer_type(record_type(kind))))
 
 
-from_item = cast(
-    Callable[[P, int], P],
-    intrinsic(
-        lambda typing, pointer, n: (
-            pointer(pointer, _address),
-            lambda context, builder, call, values: _item_address(builder, pointer, *values),
-        )
-    ),
-)
+def _from_item(typing: Any, pointer: Any, n: Any) -> Any:
+    return pointer(pointer, _address), lambda context, builder, call, values: _item_address(builder, pointer, *values)
+
+
+def _address_of(typing: Any, pointer: Any) -> Any:
+    return _address(pointer), lambda context, builder, call, values: values[0]
+
+
+def _address_of_field(typing: Any, record: Any, field: Any) -> Any:
+    def emit(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        return _field_address(builder, record, values[0], field.literal_value)
+
+    return _address(record, field), emit
+
+
+from_item = cast(Callable[[P, int], P], intrinsic(_from_item))
 """Return the pointer to item `n` of what a pointer points at."""
-address_of = cast(
-    Callable[[Any], int],
-    intrinsic(lambda typing, of: (_address(of), lambda context, builder, call, values: values[0])),
-)
+address_of = cast(Callable[[Any], int], intrinsic(_address_of))
 """Return the address that a pointer, or a record, has."""
-field_address = cast(
-    Callable[[Any, str], int],
-    intrinsic(prefer_literal=True)(
-        lambda typing, record, field: (
-            _address(record, field),
-            lambda context, builder, call, values: _field_address(builder, record, values[0], field.literal_value),
-        )
-    ),
-)
+field_address = cast(Callable[[Any, str], int], intrinsic(prefer_literal=True)(_address_of_field))
 """Return the address of a record's field, given its name."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from impls.compiled.typed_memory import Record, i64
 
 
@@ -9,13 +11,9 @@ class OwnLine(Record):
     """A number that several threads change, alone on its cache line."""
 
     number: i64
-    unused_1: i64
-    unused_2: i64
-    unused_3: i64
-    unused_4: i64
-    unused_5: i64
-    unused_6: i64
-    unused_7: i64
+
+
+OwnLine.dtype = np.dtype({"names": ["number"], "formats": ["i8"], "offsets": [0], "itemsize": 64})
 
 
 class JobRecord(Record):

@@ -21,9 +21,6 @@ class Cell(Record):
     weight: i32  # the count of its word in the corpus
 
 
-CELL_BYTES = Cell.dtype.itemsize
-
-
 # Counting distinct pieces
 class CountedPiece(Record):
     """An entry of the table of pieces."""
@@ -105,7 +102,7 @@ class ReservedText(Record):
 class LearningRecord(Record):
     """The tables with which merges are learned."""
 
-    cells: Rows[Cell]  # the corpus as cells of CELL_BYTES, see `training/cells`
+    cells: Rows[Cell]  # the corpus as cells, see `training/cells`
     n_cells: i64  # number of cells
     spans: I32s  # int32 by symbol: the number of cells it takes
     n_base: i64  # number of base symbols

@@ -96,7 +96,7 @@ class Learner(Slots):
         if n_cells > MOST_CELLS:
             raise _too_many_cells(n_cells, int(words.counts.max()))
         inner, last = (_NO_SYMBOLS, _NO_SYMBOLS) if in_symbols else self._symbols()
-        self.hold("cells", self._zeros(layout.CELL_BYTES * n_cells))
+        self.hold("cells", self._zeros(layout.Cell.dtype.itemsize * n_cells))
         tables = [table if len(table) else 0 for table in (inner, last)]
         self["n_cells"] = native.fill_cells(words.address, *tables, self["cells"])
 
