@@ -63,10 +63,12 @@ def image_of(entries: Mapping[str, Any], modules: Sequence[str]) -> bytes:
     Every other function in it is internal.
     """
     program = llvm.parse_assembly("")
+    names = {entry.native_name: name for name, entry in entries.items()}
     for text in modules:
-        program.link_in(llvm.parse_assembly(text))
-    for name, entry in entries.items():
-        program.get_function(entry.native_name).name = name
+        module = llvm.parse_assembly(text)
+        for function in module.functions:
+            function.name = names.get(function.name, function.name)
+        program.link_in(module)
     # Only after linking, which resolves calls between modules and merges functions that several modules define.
     for function in program.functions:
         if not function.is_declaration and function.name not in entries:

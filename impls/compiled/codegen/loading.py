@@ -17,14 +17,8 @@ from typing import Any
 import numpy as np
 
 _ELF_X86_64 = b"\x7fELF\x02\x01", 62
-_SECTION = np.dtype(
-    {
-        "names": ["kind", "flags", "offset", "size", "link", "info"],
-        "formats": ["u4", "u8", "u8", "u8", "u4", "u4"],
-        "offsets": [4, 8, 24, 32, 40, 44],
-        "itemsize": 64,
-    }
-)
+_SECTION = np.dtype("u4,u4,u8,u8,u8,u8,u4,u4,u8,u8")
+_SECTION.names = "name", "kind", "flags", "address", "offset", "size", "link", "info", "alignment", "entry_size"
 _SYMBOL = np.dtype([("name", "u4"), ("info", "u2"), ("section", "u2"), ("value", "u8"), ("size", "u8")])
 _RELOCATION = np.dtype([("offset", "u8"), ("kind", "u4"), ("symbol", "u4"), ("addend", "i8")])
 _CONTENT, _RELOCATIONS, _SYMBOLS = 1, 4, 2

@@ -141,12 +141,14 @@ def _raw_load(kind: Any) -> Callable[..., int]:
 peek, peek_u8, peek_u16, peek_u32 = map(_raw_load, (_i64, _i8, _i16, _i32))
 poke_64 = procedure(2, lambda builder, a, n: builder.store(n, _pointer(builder, a), align=1))
 """Access memory that the interpreter owns, without a check against the regions."""
-_regions = operation(
-    0,
-    lambda builder: builder.ptrtoint(
-        builder.module.globals.get(REGIONS_SYMBOL) or ir.GlobalVariable(builder.module, _i64, REGIONS_SYMBOL), _i64
-    ),
-)
+
+
+def _emit_regions(builder: Any) -> Any:
+    named = builder.module.globals
+    return builder.ptrtoint(named.get(REGIONS_SYMBOL) or ir.GlobalVariable(builder.module, _i64, REGIONS_SYMBOL), _i64)
+
+
+_regions = operation(0, _emit_regions)
 
 
 @outlined

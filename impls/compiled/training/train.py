@@ -128,10 +128,7 @@ class Learner(Slots):
         last = inner if mark is None else np.zeros(_N_CHARACTERS, np.int32)
         for number, symbol in enumerate(self._base):
             text = symbol.decode()
-            if len(text) > 1:
-                last[ord(text[0])] = number
-            else:
-                inner[ord(text)] = number
+            (last if len(text) > 1 else inner)[ord(text[0])] = number
         return inner, last
 
     def _list(self) -> None:
