@@ -50,8 +50,7 @@ def cached_with_notes(
         return Model.restored(packed), [(kind, text) for kind, text in packed.parts.notes]
     model, notes = parse()
     with contextlib.suppress(MemoryError):  # too little memory to pack it is no reason to fail
-        model.keep(packed := pack(model, notes))
-        write_checked(path, packed.content)
+        write_checked(path, model.keep(pack(model, notes)).content)
     return model, notes
 
 

@@ -74,12 +74,13 @@ class Model(ModelData):
         return model
 
     def packed(self) -> PackedModel:
-        """Return the model packed into bytes, at no cost if it was restored from them; see `core.model.packed`."""
-        return self._packed or pack(self)
+        """Return the model packed into bytes, which it keeps; see `core.model.packed`."""
+        return self._packed or self.keep(pack(self))
 
-    def keep(self, packed: PackedModel) -> None:
-        """Keep what `pack` made of this model, for `packed`."""
+    def keep(self, packed: PackedModel) -> PackedModel:
+        """Keep what `pack` made of this model, for `packed`, and return it."""
         self.__dict__["_packed"] = packed
+        return packed
 
     def __reduce__(self) -> tuple[Any, ...]:
         packed = self.packed()

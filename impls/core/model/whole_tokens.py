@@ -131,9 +131,7 @@ def cut(
         if "single_word" in flags and (is_word(text[begin - 1 : begin]) or is_word(text[end : end + 1])):
             continue
         if "lstrip" in flags:
-            while begin > start and text[begin - 1] in WHITE_SPACE:
-                begin -= 1
-            begin = max(begin, start)
+            begin = start + len(text[start:begin].rstrip(WHITE_SPACE))
         if "rstrip" in flags:
             while end < len(text) and text[end] in WHITE_SPACE:
                 end += 1
