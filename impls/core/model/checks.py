@@ -82,10 +82,10 @@ def _check_tokens(model: ModelData) -> None:
 
 def _check_whole_tokens(model: ModelData) -> None:
     used: dict[int, str] = {}
-    whole = [*model.special_tokens.items(), *model.added_tokens.items()]
+    whole_tokens = [*model.special_tokens.items(), *model.added_tokens.items()]
     if model.unknown is not None and model.unknown_id is not None:
-        whole.append((model.unknown, model.unknown_id))
-    for text, i in whole:
+        whole_tokens.append((model.unknown, model.unknown_id))
+    for text, i in whole_tokens:
         _require(isinstance(text, str) and text, f"a special token must be a text that is not empty, not {text!r}")
         is_id = isinstance(i, int) and not isinstance(i, bool) and 0 <= i <= MAX_ID
         _require(is_id, f"the special token {text!r} has the id {i!r}, not a whole number up to {MAX_ID}")

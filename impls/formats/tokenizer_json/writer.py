@@ -102,8 +102,8 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
 
 def _added_tokens(model: Model, vocab: dict[str, int]) -> list[dict[str, Any]]:
     """Return the special and added tokens in order of id; add them to `vocab` too if the library would change an id."""
-    found_first = {text: model.id_by_token[text.encode()] for text in model.user_defined_texts}
-    in_order = sorted({**model.whole_token_ids, **found_first}.items(), key=lambda item: item[1])
+    user_defined = {text: model.id_by_token[text.encode()] for text in model.user_defined_texts}
+    in_order = sorted({**model.whole_token_ids, **user_defined}.items(), key=lambda item: item[1])
     if first_other_id(in_order, vocab) is not None:
         for text, i in in_order:
             add_whole_token(vocab, text, i, FORMAT)
