@@ -36,7 +36,6 @@ MAX_JSON_KEYS = 5 << 17
 """Limits on the list entries and object keys of a JSON document; the largest files in use have 1.9 and 0.45 million."""
 
 
-_TOO_LARGE = f"more than {MAX_FILE_BYTES >> 20} MiB; no vocabulary is that large"
 _PACKED = "which is not opened here; unpack it and name the file in it"
 _OTHER_KINDS = {
     b"PK\x03\x04": f"this is a zip archive, {_PACKED}",
@@ -94,11 +93,9 @@ def is_folder(path: Path) -> bool:
 def read_bytes(path: Path) -> bytes:
     """Return the content; raise `InvalidFile` for a file that is unreadable, empty, too large, or of another kind."""
     try:
-        about = path.stat()
-        if not stat.S_ISREG(about.st_mode) and not stat.S_ISDIR(about.st_mode):
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             raise InvalidFile(str(path), "this is not a regular file; save it to one first")
-        if about.st_size > MAX_FILE_BYTES:
-            raise InvalidFile(str(path), _TOO_LARGE)
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
@@ -114,7 +111,7 @@ def read_bytes(path: Path) -> bytes:
 def checked_content(content: bytes) -> bytes:
     """Return `content` without a byte order mark; raise `InvalidModel` if empty, too large, or of another kind."""
     if len(content) > MAX_FILE_BYTES:
-        raise InvalidModel(_TOO_LARGE)
+        raise InvalidModel(f"more than {MAX_FILE_BYTES >> 20} MiB; no vocabulary is that large")
     content = content.removeprefix(codecs.BOM_UTF8)
     if content.isspace() or not content:
         raise InvalidModel("the file is empty")
