@@ -14,6 +14,8 @@ from contextlib import suppress
 from itertools import chain, pairwise, product, zip_longest
 from typing import Any, TypeVar
 
+import numpy as np
+
 from harness.conform.digests import Methods
 
 T = TypeVar("T")
@@ -79,6 +81,8 @@ def _encoders(methods: Methods) -> Iterator[tuple[str, Callable[[str], Any]]]:
         yield "a list of ids of a batch", lambda text: methods["encode_batch"]([text])[0]
     if "encode_array" in methods:
         yield "an array of ids", methods["encode_array"]
+    if "encode_with_offsets" in methods:
+        yield "an array of offsets", lambda text: np.ravel(methods["encode_with_offsets"](text)[1])  # not copied
 
 
 def _of_ownership(encode: Callable[[str], Any], what: str, texts: Sequence[str]) -> Iterator[str]:

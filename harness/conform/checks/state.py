@@ -25,7 +25,8 @@ _ALL_PIECES_AT = 2e5  # characters a second; slower targets are asked fewer piec
 _SLOWER, _SLOWER_SECONDS = 5.0, 20e-6
 _NUMBERS = count()
 _LONGER = 3_000  # characters; long enough that calls overlap
-HELD_CALLS, _HELD_SECONDS = 100_000, 7.5  # of each of six calls
+HELD_CALLS, _HELD_SECONDS = 100_000, 7.5  # for each of six calls
+_HELD_TEXTS = "hello, wörld \ufffd", "hello world", ""
 _MOST_BYTES_A_CALL, _MOST_FILES = 60.0, 8
 
 
@@ -154,17 +155,18 @@ def _held(case: Case) -> None:
     if not case.client.offers("held"):
         case.remarks.append("not asked: what equal calls leave in memory, since the target is not a Python object")
         return
+    text = next(text for text in _HELD_TEXTS if isinstance(case.reference.ids(text), list))
     seconds = min(_HELD_SECONDS, case.client.seconds_a_call / 4)
-    answer = case.client.ask("held", text="hello world", n_calls=HELD_CALLS, seconds_left=seconds)
+    answer = case.client.ask("held", text=text, n_calls=HELD_CALLS, seconds_left=seconds)
     if isinstance(answer, Failed):
-        raise Fault("memory", f"{HELD_CALLS:,} equal calls end in {answer}", text="hello world")
+        raise Fault("memory", f"{HELD_CALLS:,} equal calls end in {answer}", text=text)
     few = [n for n, _, _ in answer.values() if n < HELD_CALLS]
     for call, (n, n_bytes, n_files) in answer.items():
         case.n_inputs += n
         if n_bytes > _MOST_BYTES_A_CALL * (HELD_CALLS / n if n else 1):
             reason = f"each of {n:,} equal calls of {call} leaves {n_bytes:,.0f} bytes in memory"
-            raise Fault("memory", reason, text="hello world", expected="none", got=f"{n_bytes:,.0f} bytes")
+            raise Fault("memory", reason, text=text, expected="none", got=f"{n_bytes:,.0f} bytes")
         if n_files > _MOST_FILES:
-            raise Fault("memory", f"{n:,} equal calls of {call} leave {n_files:,} files open", text="hello world")
+            raise Fault("memory", f"{n:,} equal calls of {call} leave {n_files:,} files open", text=text)
     if few:
         case.remarks.append(f"memory after {min(few):,} of {HELD_CALLS:,} equal calls, of a slow target")

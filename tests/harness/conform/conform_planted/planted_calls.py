@@ -107,6 +107,15 @@ def lends_its_list(self: Any, texts: list[str], lists: Any) -> Any:
 
 
 fault("every array is a view of one buffer", VALUES, encode_array=lends_its_array)
+
+
+def lends_its_spans(self: Any, text: str, answer: Any) -> Any:
+    self.latest = np.zeros((1 << 16, 2), np.uint32) if isinstance(self.latest, list) else self.latest
+    self.latest[: len(answer[1])] = answer[1]
+    return answer[0], self.latest[: len(answer[1])]
+
+
+fault("all spans are a view of one buffer", VALUES, encode_with_offsets=lends_its_spans)
 fault("every batch is the same list", VALUES, reason="a batch changes when another text is encoded",
       encode_batch=lends_its_list)  # fmt: skip
 fault("all decoders are one", VALUES, decoder=lambda self, right=None: self.kept.setdefault("decoder", right))
