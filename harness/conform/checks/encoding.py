@@ -99,8 +99,8 @@ def python_values(case: Case) -> None:
 
     few = sorted(texts, key=len)[:_FEW]
     for some in (few, texts):  # a target with little time answers the few
-        case.n_inputs = len(some)
         if (fault := fault_of_values(tuple(some))) is not None:
+            case.n_inputs += len(some)
             simpler = [*((text,) for text in few), *pairwise(few)]
             raise case.smallest_fault(tuple(some), fault_of_values, fault, simpler)
         case.n_inputs = sum(number is not None for number in case.client.digests(some)["encode"])
