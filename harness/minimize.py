@@ -214,9 +214,9 @@ def smallest_model(model: Model, differs: Callable[[Model], bool], budget: Budge
 
 
 def _items(model: Model) -> tuple[Item, ...]:
-    made = {model.tokens[i] for i in model.merge_results} | _fixed(model)
+    derived = {model.tokens[i] for i in model.merge_results} | _fixed(model)
     merges = ((model.tokens[left] or b"", model.tokens[right] or b"") for left, right in model.merges)
-    return (*merges, *((token, b"") for token in model.tokens if token is not None and token not in made))
+    return (*merges, *((token, b"") for token in model.tokens if token is not None and token not in derived))
 
 
 def _fixed(model: Model) -> set[bytes]:
