@@ -208,6 +208,10 @@ UNREADABLE: list[tuple[Document, str]] = [
         r"pretokenizers\[1\]\.type: 'Metaspace' is not supported here",
     ),
     (
+        steps(pre_tokenizer=metaspace("never"), added_tokens=[token("<x>", 5, normalized=True)]),
+        "'<x>' is normalized, which is not supported with this Metaspace",
+    ),
+    (
         steps(LOWER, added_tokens=[token(text, 5 + k, normalized=True) for k, text in enumerate(("<X>", "<x>"))]),
         "'<X>' and '<x>' are the same when they are normalised",
     ),
