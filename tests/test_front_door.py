@@ -107,7 +107,7 @@ def test_records_become_one_row_for_each_pass(tmp_path: Path) -> None:
     failed = frame[frame.outcome != "right"].iloc[0]
     assert (failed.implementation, failed.reason) == ("greedy", "why")
     assert failed.isna().seconds
-    refused(RecordError, r"holds no records\.jsonl", bpebench.read_records, "m\0.json")
+    refused(RecordError, r"contains no records\.jsonl", bpebench.read_records, "m\0.json")
 
 
 def test_reading_records_without_pandas_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,6 @@ def conditions_of(name: str, sentencepiece: bool = False) -> list[str]:
     if known == "tokenizers" and sentencepiece:
         return ["white space written by Prepend and Replace or by us, and the merges that ranks imply"]
     if name in (PUBLISHED, "tiktoken", "tokenizers"):
-        return ["splitting engines of one Unicode version (16)"]
+        return ["splitting engines with the same Unicode version (16)"]
     is_own = known is not None and impls.get(known).kind in OWN_KINDS
     return [] if is_own else [f"{name} is exact, as its author claims"]

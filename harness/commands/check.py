@@ -53,7 +53,7 @@ class Check(Verb):
             load_model(model)
         corpora = {(name, plan.split): load_corpus(name, split=plan.split) for name in plan.corpora}
         for (name, _), corpus in corpora.items():
-            options.ensure(any(corpus.documents()), f"{name}: holds no text; there is nothing to check")
+            options.ensure(any(corpus.documents()), f"{name}: contains no text; there is nothing to check")
         with recording(self.out, plan.implementations, writing.command_line(), resume=self.resume) as kept:
             with progress("checking", len(plan.cells)) as bar:
                 result = check(plan, lambda what: bar.advance(1, what))

@@ -28,7 +28,7 @@ class Compare(Verb):
 
     old: Path = argument(type=options.FOLDER)
     new: Path = argument(type=options.FOLDER)
-    fail_if: str | None = option("Exit with 1 on such a claimed change: slower>5%, faster>5%.", metavar="CONDITION")
+    fail_if: str | None = option("Exit with 1 if a change is confirmed: slower>5%, faster>5%.", metavar="CONDITION")
 
     def run(self) -> bool:
         """Print the changes; return whether the condition holds."""
@@ -39,10 +39,10 @@ class Compare(Verb):
         runs = [list(of_kind(read_records(folder), Measurement)) for folder in (self.old, self.new)]
         machines = [read_machine(folder) for folder in (self.old, self.new)]
         differing = machine_difference(*machines)
-        is_one = differing is None
-        options.ensure(is_one, f"{self.old} and {self.new} are not of one machine ({differing}); `report` shows each")
+        same = differing is None
+        options.ensure(same, f"{self.old} and {self.new} ran on different machines ({differing}); `report` shows each")
         old, new = (machine.get("protocol") for machine in machines)
-        options.ensure(old == new, f"the runs were measured by protocols {old} and {new}: run the older one again")
+        options.ensure(old == new, f"the runs follow different protocols, {old} and {new}; run the older one again")
         return self._compare(runs, condition)
 
     def _compare(self, runs: Sequence[Sequence[Measurement]], condition: Condition | None) -> bool:
@@ -52,7 +52,7 @@ class Compare(Verb):
 
         differences = sorted(compare_runs(*runs), key=lambda difference: -difference.ratio.value)
         if not differences:
-            raise RecordError("the two runs share no timed workload; compare runs of one profile")
+            raise RecordError("the two runs share no timed workload; compare runs of the same profile")
         untimed = untimed_in_new(*runs)
         is_unknown = all(difference.floor is None for difference in differences)
         failing = [difference for difference in differences if condition is not None and condition.holds(difference)]
@@ -68,7 +68,7 @@ class Compare(Verb):
             return False
         options.ensure(
             failing or untimed or not is_unknown,
-            "--fail-if cannot be judged: a run has not measured its own noise, so a small change cannot be detected; "
+            "--fail-if cannot be checked: a run did not measure its own noise, so a small change cannot be detected; "
             "run with a profile that times a copy (not smoke)",
         )
         return bool(failing or untimed)

@@ -26,8 +26,9 @@ class Convert(Verb):
 
     def run(self) -> bool:
         """Convert; return True if `--strict` is set and anything would be lost."""
-        from impls.formats import formats, losses, save
+        from impls.formats import READ_ONLY, formats, losses, save
 
+        options.ensure(self.format not in READ_ONLY, f"--to {self.format}: files of this format can only be read")
         if self.format not in formats():
             raise UnknownName("format", self.format, formats())
         model = self._model()
@@ -52,7 +53,7 @@ class Convert(Verb):
 
         if self.pattern not in NAMED:
             raise UnknownName("pattern", self.pattern, list(NAMED))
-        wrong = "--pattern goes with a rank file;"
+        wrong = "--pattern is for rank files;"
         options.ensure(Path(self.source).is_file(), f"{wrong} {self.source} is not a file")
         format, model = load_with_format(Path(self.source), pattern=self.pattern)
         is_ranks = format == tiktoken_ranks.FORMAT

@@ -28,7 +28,7 @@ class Encode(Verb):
         from harness.targets import load_tokenizer
 
         both = self.allow_special and self.special_as_text
-        options.ensure(not both, "--allow-special and --special-as-text exclude each other; choose one")
+        options.ensure(not both, "--allow-special and --special-as-text cannot be combined; choose one")
         content = inputs.read_text(self.text)
         with options.answering(self.implementation):
             tokenizer = load_tokenizer(self.implementation, load_model(self.model))

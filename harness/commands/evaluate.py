@@ -111,10 +111,10 @@ class Evaluate(Verb):
         """Raise for options of parallel text that do not go together."""
         for name in ("language", "protocol"):
             goes = self._is_parallel or name not in options.given(self)
-            options.ensure(goes, f"--{name} goes with --parallel or --flores")
-        options.ensure(not (self._is_parallel and self.max_bytes), "--max-bytes does not go with parallel text")
+            options.ensure(goes, f"--{name} needs --parallel or --flores")
+        options.ensure(not (self._is_parallel and self.max_bytes), "--max-bytes cannot be used with parallel text")
         options.ensure(self.flores is None or not self.corpora, "--flores says which text; leave out -c")
-        options.ensure(self.flores is None or self.split is None, "--split goes with named corpora; leave it out")
+        options.ensure(self.flores is None or self.split is None, "--split is for named corpora; leave it out")
 
     def _texts(self) -> list[CountedText]:
         from harness.evaluate.parallel import flores_texts, joined, language_of, parallel_texts, several
@@ -145,5 +145,5 @@ def _given_prices(given: Sequence[str], models: Sequence[str]) -> dict[str, floa
             prices[model] = float(amount)
         except ValueError:
             prices[model] = -1.0
-        options.ensure(0 <= prices[model] < math.inf, f"--price {text}: {amount!r} is not an amount of 0 or more")
+        options.ensure(0 <= prices[model] < math.inf, f"--price {text}: {amount!r} is not a price of 0 or more")
     return prices

@@ -43,7 +43,7 @@ class Fuzz(Verb):
     seconds: float | None = option(
         f"Seconds to search.  [default: {_DEFAULT_SECONDS:.0f}]", "--time", type=options.SECONDS
     )
-    n_texts: int | None = option("Texts to try; without --time as long as it takes.", "--texts", type=options.POSITIVE)
+    n_texts: int | None = option("Texts to try; without --time, with no time limit.", "--texts", type=options.POSITIVE)
     seed: int = option("Seed of the texts.", default=0)
     stop_after: int = option("Stop after this many kinds of difference.", type=options.POSITIVE, default=10)
     corpora: tuple[str, ...] = options.corpora
@@ -100,7 +100,7 @@ class Fuzz(Verb):
 
         options.ensure_alone(self, "again", "file")
         records = read_counterexamples(self.file)
-        options.ensure(records, f"{self.file}: holds no counterexamples; `bpebench fuzz A B` saves them there")
+        options.ensure(records, f"{self.file}: contains no counterexamples; `bpebench fuzz A B` saves them there")
         with progress("replaying", len(records)) as bar:
             replayed = replay(records, lambda case: bar.advance(1, f"{case.record.a}, {case.record.b}"))
         outcomes = [case.outcome for case in replayed]
@@ -119,6 +119,7 @@ class Fuzz(Verb):
 
 def _search(plan: FuzzPlan, kept: CounterexampleFile | None, unsaved: list[Exception]) -> FuzzResult:
     """Search; findings that could not be saved are still reported, and the reasons appended to `unsaved`."""
+    from harness.check.fuzz.findings import describe_input
     from harness.check.fuzz.run import FuzzRun
     from harness.records import RecordError
 
@@ -132,10 +133,8 @@ def _search(plan: FuzzPlan, kept: CounterexampleFile | None, unsaved: list[Excep
                     kept.add(record)
             except (OSError, RecordError) as error:
                 unsaved.append(error)
-            bar.note(
-                f"{record.a} and {record.b} differ after {time.monotonic() - began:.0f} s: "
-                f"'{record.counterexample.text.escaped}' ({record.difference})"
-            )
+            what = f"{describe_input(record)} ({record.difference})"
+            bar.note(f"{record.a} and {record.b} differ after {time.monotonic() - began:.0f} s: {what}")
 
         def advance(result: FuzzResult) -> None:
             nonlocal done

@@ -29,7 +29,7 @@ def read_text(argument: str | None, escaped: bool = False) -> str:
         ensure(path.is_file(), f"{argument}: there is no file {argument[1:]!r}; for a text that begins with @ use `-`")
         text = _decoded(path.read_bytes(), str(path))
     else:
-        ensure_utf8(argument, "the text given")
+        ensure_utf8(argument, "the given text")
         text = argument
     if not escaped:
         return text
@@ -70,6 +70,6 @@ def load_corpus(name: str, split: str | None = None, max_bytes: int | None = Non
     else:
         corpus = corpora.load_corpus(name, split=split, max_bytes=max_bytes)
     if not any(corpus.documents()):
-        part = "" if split is None else f"its part {split} "
-        raise DataError(f"{corpus.name}: {part}holds no text")
+        part = "" if split is None else f"its {split} part "
+        raise DataError(f"{corpus.name}: {part}contains no text")
     return corpus

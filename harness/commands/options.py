@@ -201,7 +201,7 @@ def ensure_alone(verb: object, mode: str, *others: str) -> None:
     """Raise a usage error if an option is given that does not go with the option `mode`, as `others` do."""
     flags = {param.name: param.opts[-1] for param in click.get_current_context().command.params}
     refused = given(verb) - {mode, "as_json", *others}
-    ensure(not refused, f"{flags[mode]} does not go with {', '.join(sorted(str(flags[name]) for name in refused))}")
+    ensure(not refused, f"{flags[mode]} cannot be used with {', '.join(sorted(str(flags[name]) for name in refused))}")
 
 
 def matches(expression: str | None, name: str) -> bool:
@@ -226,7 +226,7 @@ def choose_implementations(include: Sequence[str], exclude: str | None) -> list[
         ensure(is_known, f"-e {expression!r}: no such implementation; {near_and_known(expression, names)}")
     known = names if include else impls.default_names()
     chosen = [name for name in known if chooses(include, exclude, name)]
-    ensure(chosen, f"no implementation remains; known: {some_of(names)}")
+    ensure(chosen, f"no implementation is left; known: {some_of(names)}")
     return chosen
 
 

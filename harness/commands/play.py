@@ -25,9 +25,9 @@ class Play(Verb):
     """
 
     text: str | None = argument(required=False)
-    models: tuple[str, ...] = options.model_option("Vocabulary to begin with; repeatable.", multiple=True)
+    models: tuple[str, ...] = options.model_option("Vocabulary shown first; repeatable.", multiple=True)
     implementations: tuple[str, ...] = options.implementation_option(
-        "Implementation to begin with; repeatable.  [default: compiled]", multiple=True
+        "Implementation shown first; repeatable.  [default: compiled]", multiple=True
     )
     port: int = option("Port of the loopback interface; 0 for any.", type=click.IntRange(0, 65535), default=8877)
     open: bool = flag("Open the page in the browser.")
@@ -65,5 +65,5 @@ def _listen(port: int) -> socket.socket:
     try:
         return socket.create_server((ADDRESS, port), backlog=512)
     except OSError as error:
-        why = f"port {port} of {ADDRESS} cannot be used ({error.strerror}); choose another by --port"
+        why = f"port {port} of {ADDRESS} cannot be used ({error.strerror}); choose another with --port"
         raise BPEError(why) from None

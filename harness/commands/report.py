@@ -37,7 +37,7 @@ class Report(Verb):
     implementations: tuple[str, ...] = options.implementations
     exclude: str | None = options.exclude
     workload: str | None = option("Only workloads whose name matches.", "-w", "--workload", metavar="REGEX")
-    format: Format = option("Of the tables.", type=click.Choice(_FORMATS), default="text")
+    format: Format = option("Format of the tables.", type=click.Choice(_FORMATS), default="text")
     html: Path | None = option("Write one offline page of all RUNs here.", type=options.FILE)
     readme: bool = flag("Regenerate the README's generated parts and all runs' pages.")
     check: bool = flag("Exit with 1 when one of these is stale.")
@@ -45,7 +45,7 @@ class Report(Verb):
     def run(self) -> bool:
         """Print or write what was requested; return whether a generated part is out of date."""
         is_one_format = not self.as_json or "format" not in options.given(self)
-        options.ensure(is_one_format, f"--json and --format {self.format} exclude each other; choose one")
+        options.ensure(is_one_format, f"--json and --format {self.format} cannot be combined; choose one")
         options.ensure(len(self.folders) < 2 or self.html is not None, "only --html takes several runs; name one")
         if self.check or self.readme:
             options.ensure(not self.folders, "--readme and --check take no RUN: the markers of the README name theirs")

@@ -50,7 +50,7 @@ class Run(Verb):
         default="default",
     )
     openings: int | None = option(
-        "How often each process is started anew (default: the profile's).", type=options.POSITIVE, advanced=True
+        "Number of times each process is started (default: the profile's).", type=options.POSITIVE, advanced=True
     )
     seed: int = option("Seed of the random orders.", default=0)
     out: Path | None = options.out_option(f"The run's folder (default: {DEFAULT_OUT}).", options.FOLDER)

@@ -31,14 +31,14 @@ class Sweep(Verb):
 
     corpora: tuple[str, ...] = options.corpora
     vocab_sizes: str = option(
-        "Numbers of ids: 8k,16k,32768, or a range that doubles.", default="1k..128k", metavar="SIZES"
+        "Vocabulary sizes: 8k,16k,32768, or a range to double through.", default="1k..128k", metavar="SIZES"
     )
     patterns: tuple[str, ...] = option(
         "Names (`list patterns`) with commas between them, or a regular expression; repeatable.  [default: gpt2]",
         multiple=True,
         metavar="PATTERNS",
     )
-    fractions: str = option("Shares of the documents learned from: 1%,10%,100%.", default="100%", metavar="SHARES")
+    fractions: str = option("Shares of the documents to train on: 1%,10%,100%.", default="100%", metavar="SHARES")
     held_out: tuple[str, ...] = options.held_out(
         "Text to measure on; repeatable. Without it: a tenth of each corpus.", multiple=True, default=()
     )
@@ -105,8 +105,8 @@ def _parts(corpora: Sequence[str], held_out: Sequence[str], max_bytes: int | Non
     shared = shared_documents(text.documents(), trained())
     if shared.n_trained_on:
         options.say(
-            f"warning: {shared.n_trained_on} of the {shared.n_documents} documents of {text.name} are also learned "
-            "from, so its figures are too good; give another text with --held-out",
+            f"warning: {shared.n_trained_on} of the {shared.n_documents} documents of {text.name} are also in the "
+            "training text, so its figures are too good; give another text with --held-out",
             err=True,
         )
     return trained, text
@@ -129,7 +129,7 @@ def corpus_parts(
     def part(corpus: Corpus, split: Literal["train", "held-out"]) -> Corpus:
         chosen = replace(corpus, split=split) if corpus.has_split or not others else corpus
         if not any(chosen.documents()):
-            raise DataError(f"{corpus.name}: its part {split} holds no text; name a text to measure on with --held-out")
+            raise DataError(f"{corpus.name}: its {split} part has no text; name a text to measure on with --held-out")
         return chosen
 
     return [part(corpus, "train") for corpus in trained], [part(corpus, "held-out") for corpus in others or trained]

@@ -54,7 +54,7 @@ class Train(Verb):
     )
     alphabet: str = option("Base symbols.", type=click.Choice(["bytes", "chars"]), default="bytes", advanced=True)
     ties: str = option(
-        "Which of equally frequent pairs is merged.",
+        "Which of several equally frequent pairs is merged first.",
         type=click.Choice(["smallest", "first", "largest", "shortest"]),
         default="smallest",
         advanced=True,
@@ -197,9 +197,9 @@ class Train(Verb):
             can = impls.get(self.implementation).kind in ("pure", "compiled")
             options.ensure(can, f"{self.implementation} trains on text, not on counts; -e compiled does both")
             options.ensure(not self.superword_from, "--superword-from splits the text twice; counts are split already")
-            options.ensure(self.max_bytes is None, "--max-bytes does not go with --counts")
+            options.ensure(self.max_bytes is None, "--max-bytes cannot be used with --counts")
         is_alone = self.superword_from is None and "superword_pattern" in options.given(self)
-        options.ensure(not is_alone, "--superword-pattern goes with --superword-from")
+        options.ensure(not is_alone, "--superword-pattern needs --superword-from")
 
     def _spec(self, begun: impls.Model | None) -> impls.TrainingSpec:
         """Return the specification set by the options; the others come from the counts or from `begun`."""
@@ -268,5 +268,5 @@ def learned(document: Mapping[str, Any], model: Model) -> str:
     shown.append(f"{n_ids}, learned in {document['seconds']:.2f} s from {size(document['n_bytes'])}")
     if (short := document["why_short"]) is not None:
         asked_for = document["vocab_size_asked_for"]
-        shown.append(printable(f"ended {asked_for - model.vocab_size:,} ids short of {asked_for:,}: {short}"))
+        shown.append(printable(f"{asked_for - model.vocab_size:,} of {asked_for:,} ids could not be learned: {short}"))
     return "\n".join(shown)

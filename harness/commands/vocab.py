@@ -90,7 +90,7 @@ def _about(name: str, model: Model) -> dict[str, object]:
         "token_flags": {text: " ".join(flags) for text, flags in model.whole_token_flags.items()},
         "alphabet": model.alphabet,
         "merge_rule": model.merge_rule,
-        "merges": len(model.merges),
+        "merges": len(model.merges) if model.merge_rule == "pairs" else None,
         "pattern": name_of(model.pattern) or " then ".join(model.pattern),
         "normalization": model.normalization or "none",
         "white_space": _white_space(model),

@@ -34,7 +34,7 @@ Judge = Callable[[str, Answer], bool]
 SHRINK_SECONDS, HISTORY_SECONDS = 10.0, 20.0
 OVERTIME_SECONDS = 30.0
 """How long the search for the smallest input of a fault may take past the end of its check."""
-_NOT_SHRUNK = "; not shrunk further: stopped by the clock"
+_NOT_SHRUNK = "; not shrunk further: stopped at the time limit"
 _OF_ANOTHER_KIND = ("TypeError", "NotImplementedError", "Unsupported", "unknown operation")
 """Errors of a method that does not exist for this tokenizer, or takes other arguments; any other is a fault."""
 _TIMED, _TIMES = 2_000, 5
@@ -86,7 +86,7 @@ class Case:
             some = [text for text in some if max(map(len, pieces(text)), default=0) < self.longest_piece]
         if len(some) < len(texts):
             left_out = f"{plural(len(texts) - len(some), 'text')}, long or with a long piece"
-            self.remarks.append(f"not asked: {left_out}, of a slow target or reference")
+            self.remarks.append(f"not asked: {left_out}, since the target or reference is slow")
         return some
 
     def affordable_part(self, texts: list[str], n_times: int) -> list[str]:
@@ -157,7 +157,7 @@ class Case:
         except Incomplete:
             latest.reason += _NOT_SHRUNK
             return latest
-        at_first.reason += "; asked again, it is right"
+        at_first.reason += "; asked again, the answer is right"
         return at_first
 
     def begin_overtime(self) -> None:

@@ -55,7 +55,7 @@ def locate(text: str, got: Answer, client: TargetClient, reference: Reference) -
     )
     difference = explain(side_of(reference.tokenizer, reference.name), target, text)
     if difference.stage is None:
-        return "determinism", "asked again, it gives the ids of the reference"
+        return "determinism", "asked again, it gives the reference's ids"
     if difference.stage == "failure":
         return "refusal", difference.what
     if difference.stage == "pieces or merges":

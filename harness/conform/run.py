@@ -118,18 +118,18 @@ def _judged(check: Check, case: Case) -> tuple[Status, str]:
     status: Status = "passed"
     try:
         if case.client.seconds_left <= 0:
-            raise Incomplete("not asked: no time was left")
+            raise Incomplete("not asked: no time left")
         check.run(case)
         if case.is_cut:
-            raise Incomplete("the clock allowed only shorter requests")
+            raise Incomplete("there was only time for shorter requests")
     except NotAsked as why:
         return "not asked", str(why)
     except Incomplete as why:
         status = "incomplete"
         when = f"after {case.n_inputs:,} inputs" if case.n_inputs else "before its first answer"
-        case.remarks.insert(0, str(why) or f"stopped by the clock {when}")
+        case.remarks.insert(0, str(why) or f"stopped at the time limit {when}")
     if case.n_known:
-        case.remarks.append(f"{plural(case.n_known, 'text is', 'texts are')} wrong that hold a text found before")
+        case.remarks.append(f"{plural(case.n_known, 'text is', 'texts are')} wrong for a reason already reported")
     if status == "passed" and not case.n_inputs:
         status = "not asked"
         case.remarks.append("no case was judged")

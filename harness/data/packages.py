@@ -174,7 +174,7 @@ def members_of(package: Package, file: Path, patterns: Iterable[str]) -> dict[st
         raise DataError(f"{package.file}: cannot be opened: {error}") from None
     for pattern in patterns:
         if not any(fnmatchcase(path, pattern) for path in contents):
-            raise DataError(f"{package.file}: holds no {pattern}")
+            raise DataError(f"{package.file}: contains no {pattern}")
     return contents
 
 

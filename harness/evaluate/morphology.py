@@ -56,15 +56,15 @@ def read_gold(name: str) -> list[Word]:
             continue
         cells = line.split("\t")
         if not 2 <= len(cells) <= 3:
-            raise DataError(f"{where} has {len(cells)} cells; it must be word, tab, morphs, and maybe tab and a note")
+            raise DataError(f"{where} has {len(cells)} cells; write word, tab, morphs, and optionally a tab and a note")
         text, morphs = cells[0], tuple(cells[1].split(" "))
         if not text or "".join(morphs) != text or not all(morphs):
-            raise DataError(f"{where}: the morphs {cells[1]!r} do not make the word {text!r}")
+            raise DataError(f"{where}: the morphs {cells[1]!r} do not spell the word {text!r}")
         if text in words:
             raise DataError(f"{where}: the word {text!r} occurs twice")
         words[text] = Word(text, morphs)
     if not words:
-        raise DataError(f"{file}: holds no words")
+        raise DataError(f"{file}: contains no words")
     return list(words.values())
 
 

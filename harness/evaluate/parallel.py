@@ -70,7 +70,7 @@ def _check_equally_long(files: Iterable[Path]) -> None:
     for (file, n_lines), (other, n_other) in pairwise([(file, sum(1 for _ in lines(file))) for file in files]):
         if n_lines != n_other:
             raise DataError(
-                f"{file} has {n_lines:,} lines and {other} has {n_other:,}; parallel files have equally many"
+                f"{file} has {n_lines:,} lines and {other} has {n_other:,}; parallel files have equal line counts"
             )
 
 
@@ -99,7 +99,7 @@ def lines(file: Path) -> Iterator[str]:
     """Yield the lines of a file without their ends, or the texts of JSON lines or Parquet; raise if one is empty."""
     for number, text in enumerate(TextFile(file).texts() if file.suffix in _TABLES else plain_lines(file), 1):
         if not text.strip():
-            raise DataError(f"{file}: line {number} is empty; parallel files have a text in every line")
+            raise DataError(f"{file}: line {number} is empty; in parallel files no line is empty")
         yield text
 
 
@@ -153,7 +153,7 @@ def _files(part: Path) -> dict[str, Path]:
     files = ((file.stem if file.suffix in ends else file.name.removeprefix(begin), file) for file in part.iterdir())
     by_language = _by_language(sorted((language, file) for language, file in files if language != file.name))
     if not by_language:
-        raise DataError(f"{part}: holds no file named LANGUAGE{ends[0]}, LANGUAGE.parquet or LANGUAGE.jsonl")
+        raise DataError(f"{part}: contains no file named LANGUAGE{ends[0]}, LANGUAGE.parquet or LANGUAGE.jsonl")
     return by_language
 
 

@@ -42,7 +42,7 @@ def evaluate(
         of_models = {name: ModelTally(tokenizer, token_bytes[name]) for name, tokenizer in tokenizers.items()}
         _tally(text, of_text, of_models, bar)
         if not of_text.n_documents:
-            raise DataError(f"{text.name}: holds no text")
+            raise DataError(f"{text.name}: contains no text")
         of_this = [_row(name, text, of_text, tally, prices.get(name)) for name, tally in of_models.items()]
         rank(of_this, of_models)
         rows += of_this
@@ -135,5 +135,5 @@ def drift_rate(model: str, file: Path) -> dict[str, Any]:
             example = {"list": row["n_lists"], "position": drift.position, "given": ids[drift.position :][:8]}
             example["encode"] = drift.ids[:8]
     if not row["n_lists"]:
-        raise DataError(f"{file}: holds no list of ids")
+        raise DataError(f"{file}: contains no list of ids")
     return {"model": model, **row, "rate": row["n_drifting"] / row["n_lists"], "example": example}

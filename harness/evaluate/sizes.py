@@ -33,7 +33,7 @@ def parse_sizes(text: str, least: int) -> list[int]:
             size *= 2
         sizes.add(ends[-1])
     if min(sizes) < least:
-        raise InvalidSizes(f"{min(sizes)} is too small: the {least - 1} bytes are tokens too, so the least is {least}")
+        raise InvalidSizes(f"{min(sizes)} is too small: the {least - 1} bytes are tokens too; use at least {least}")
     return sorted(sizes)
 
 

@@ -59,14 +59,14 @@ def doubled(doubling: dict[str, Any]) -> str:
     saved = f"{percent(doubling['saved'])} of the tokens{bounds}, from {size:,} to {2 * size:,}"
     least = percent(LEAST_SAVED)
     if doubling["too_little"]:
-        return f"{_of(doubling)}: from about {size:,} ids on, twice as many save less than {least}: {saved}"
-    return f"{_of(doubling)}: twice as many ids still save {least} or more: {saved}"
+        return f"{_of(doubling)}: from about {size:,} ids on, doubling the vocabulary saves less than {least}: {saved}"
+    return f"{_of(doubling)}: doubling the vocabulary still saves {least} or more: {saved}"
 
 
 def missing_sizes(missed: dict[str, Any]) -> str:
     """Return which sizes were not reached, and why."""
     sizes = ", ".join(f"{size:,}" for size in missed["sizes"])
-    return f"{_of(missed)}: not reached: {sizes} ids; {missed['largest']:,} are all there are: {missed['why']}"
+    return f"{_of(missed)}: not reached: {sizes} ids; the text gives only {missed['largest']:,}: {missed['why']}"
 
 
 def against(rows: Sequence[SweepRow], baseline: str) -> str:

@@ -18,10 +18,10 @@ from impls.core.model.merging import merged
 
 Algorithm = Literal["leftmost", "replay", "backtracking", "greedy"]
 ALGORITHMS: dict[Algorithm, str] = {
-    "leftmost": "the lowest rank first, of equal ranks the leftmost",
-    "replay": "the merges replayed in the order of their ranks, each once",
-    "backtracking": "the longest token compatible with the one before it, else one step back",
-    "greedy": "the longest token at each place",
+    "leftmost": "lowest rank first, the leftmost of equal ranks",
+    "replay": "each merge once over the whole piece, in the order of ranks",
+    "backtracking": "longest token compatible with the one before it, else one step back",
+    "greedy": "longest token at each place",
 }
 _OTHERS: dict[str, Algorithm] = {"wordcount": "replay", "backtracking": "backtracking", "greedy": "greedy"}
 

@@ -70,7 +70,7 @@ def first_difference(a: Observation, b: Observation) -> StageDifference | None:
     for side in (a, b):
         if side.again is not None:
             first, second = (wording.ids(of, _IDS_SHOWN) for of in (side.ids, side.again))
-            return StageDifference("determinism", f"{side.name} gives [{first}] when asked first, then [{second}]")
+            return StageDifference("determinism", f"{side.name} gives [{first}] on the first call, then [{second}]")
     if a.ids == b.ids:
         return _decoding(a, b)
     return _special_tokens(a, b) or normalisation(a, b) or pieces_or_merges(a, b)
@@ -97,7 +97,7 @@ def _special_tokens(a: Observation, b: Observation) -> StageDifference | None:
         return None
     shown = [f"{side.name} recognises {', '.join(map(str, side.specials)) or 'none'}" for side in (a, b)]
     apart = sorted(set(map(str, a.specials)) ^ set(map(str, b.specials)))
-    evidence = [f"the id of {special} is in the ids of one side only" for special in apart[:3]]
+    evidence = [f"only one side gives the id of {special}" for special in apart[:3]]
     first = min(offset for _, offset in places[0] + places[1])
     return StageDifference("special tokens", "; ".join(shown), evidence=evidence, byte=len(a.text[:first].encode()))
 

@@ -29,7 +29,7 @@ class MergeDerivation:
         """Name the algorithm that gives the side's ids."""
         if self.algorithm is None:
             return f"no known merge algorithm gives the ids of {self.name}"
-        return f"the ids of {self.name} are what its merges give by this algorithm: {ALGORITHMS[self.algorithm]}"
+        return f"the ids of {self.name} follow from its merges by this rule: {ALGORITHMS[self.algorithm]}"
 
     def result(self) -> str:
         """Name the tokens the side ends with."""

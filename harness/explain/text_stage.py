@@ -108,7 +108,7 @@ def _lost_symbols(a: Observation, b: Observation) -> StageDifference:
     wrong = next(side for side in (a, b) if side.seen is None or side.spelled != side.declared)
     name, declared, model = wrong.name, wrong.declared or "", wrong.side.model
     if model is not None and model.unknown_id in wrong.ids:
-        what = f"{name} has no token for a symbol of the text and gives the unknown token for it"
+        what = f"{name} has no token for a symbol of the text, and gives the unknown token"
         return StageDifference("vocabulary", what)
     texts = "|".join(re.escape(special.text) for special in wrong.specials)
     if texts and len({re.sub(rf"\s*({texts})\s*", r"\1", text) for text in (declared, wrong.spelled)}) == 1:
@@ -122,7 +122,7 @@ def _lost_symbols(a: Observation, b: Observation) -> StageDifference:
     evidence = [f"its vocabulary has every symbol of the text, yet its tokens spell {_escaped(wrong.spelled)}"]
     byte = None if wrong.seen is None else common_prefix_length(declared.encode(), wrong.seen)
     if change is not None and change.dropped:
-        what = f"{name} {done}; the pattern it should have covers them"
+        what = f"{name} {done}; the pattern it should use covers them"
         return StageDifference("pieces or merges", what, evidence, byte)
     lost = len(declared.encode()) - len(wrong.seen or b"")
     off = f"{plural(abs(lost), 'byte')} {'lost' if lost > 0 else 'too many'}"

@@ -66,7 +66,7 @@ def machine_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | 
     A machine whose processor is not recorded counts as another one.
     """
     if not (old.get("cpu") and new.get("cpu")):
-        return "not recorded of both"
+        return "not recorded in both runs"
     differing = [name for fact, name in _MACHINE_FACTS.items() if old.get(fact) != new.get(fact)]
     memory = [size if isinstance(size := facts.get("memory_bytes"), int) else 0 for facts in (old, new)]
     if abs(memory[0] - memory[1]) > _SAME_MEMORY * max(memory):

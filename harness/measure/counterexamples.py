@@ -38,11 +38,11 @@ def of_mismatch(
                 if isinstance(shrunk, Answer) and shrunk.value is not None:
                     smallest: Counterexample = shrunk.value
                     return smallest
-    shown, note = Text.of(text[place : place + _CHARACTERS_SHOWN]), "not seen again in a fresh process"
+    shown, note = Text.of(text[place : place + _CHARACTERS_SHOWN]), "not reproduced in a fresh process"
     if expected is None:
         return Counterexample(shown, None, None, note=note)
     first, second = (ids[n_equal : n_equal + _IDS_SHOWN] for ids in (expected, got))
-    return Counterexample(shown, first, second, reference, f"as met inside the timed text; {note}")
+    return Counterexample(shown, first, second, reference, f"as it occurred inside the timed text; {note}")
 
 
 def shrink(text: str, place: int, reference_name: str) -> Counterexample | None:
@@ -66,7 +66,7 @@ def shrink(text: str, place: int, reference_name: str) -> Counterexample | None:
     got, expected = _answer(tokenizer, text), _answer(reference, text)
     notes = [f"{name} {value}" for name, value in (("got", got), ("expected", expected)) if isinstance(value, str)]
     if got == expected:
-        notes.append("the ids are right and do not decode as they must")
+        notes.append("the ids are right, but do not decode as they must")
     if len(text) > _MOST_CHARACTERS:
         notes.append(f"the first {_CHARACTERS_SHOWN} of {len(text):,} characters; no shorter text showed it")
         text = text[:_CHARACTERS_SHOWN]

@@ -125,7 +125,7 @@ def load_workloads(
     folder = folder or datasets_folder() / "workloads"
     paths = sorted(folder.glob("*.toml"))
     if not paths:
-        raise WorkloadError(f"{folder}: holds no workload files (*.toml)")
+        raise WorkloadError(f"{folder}: contains no workload files (*.toml)")
     expanded: dict[str, Workload] = {}
     for path in paths:
         for table in _read(path):

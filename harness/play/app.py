@@ -184,7 +184,7 @@ async def _read(request: Request, kind: type[Asked], most_bytes: int = MAX_TEXT_
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise HTTPException(400, f"the body is not JSON in UTF-8: {message_of(error)}") from None
     if n_bytes > most_bytes:
-        raise HTTPException(413, f"the text has {n_bytes:,} bytes; at most {most_bytes:,} are taken here")
+        raise HTTPException(413, f"the text has {n_bytes:,} bytes; at most {most_bytes:,} are accepted here")
     return asked
 
 

@@ -89,7 +89,7 @@ def refusal(headers: Headers) -> str | None:
     is_ours = headers.getlist("origin") in ([], [f"http://{hosts[0]}"])
     is_near = headers.get("sec-fetch-site") in (None, "same-origin", "none")
     navigates = headers.get("sec-fetch-mode") == "navigate"
-    return None if is_ours and (is_near or navigates) else "the request comes from another page"
+    return None if is_ours and (is_near or navigates) else "the request comes from a page of another site"
 
 
 def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
@@ -103,7 +103,7 @@ async def body_of(request: Request, media_type: str, most: int = MAX_BODY_BYTES)
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given != media_type:
         raise HTTPException(415, f"send {media_type}, not {given or 'a body without a type'}")
-    too_large = HTTPException(413, f"the body has more than {most >> 20} MiB", {"connection": "close"})
+    too_large = HTTPException(413, f"the body is larger than {most >> 20} MiB", {"connection": "close"})
     length = request.headers.get("content-length", "")
     if length.isascii() and length.isdigit() and int(length[:20]) > most:
         raise too_large
@@ -115,7 +115,7 @@ async def body_of(request: Request, media_type: str, most: int = MAX_BODY_BYTES)
                 if len(parts) > most:
                     raise too_large
     except TimeoutError:
-        raise HTTPException(408, f"the body did not come within {BODY_SECONDS:g} s", {"connection": "close"}) from None
+        raise HTTPException(408, f"the body did not arrive in {BODY_SECONDS:g} s", {"connection": "close"}) from None
     except ClientDisconnect:
-        raise HTTPException(400, "the connection ended within the body") from None
+        raise HTTPException(400, "the connection closed before the body was complete") from None
     return bytes(parts)

@@ -42,7 +42,7 @@ def read_records(folder: Path) -> list[AnyRecord]:
     """Return every record of a run; an incomplete last line is skipped with a warning, other bad lines are errors."""
     path = folder / RECORDS_FILE
     if not path.is_file():
-        raise RecordError(f"{folder}: holds no {RECORDS_FILE}; run `bpebench run` first, or name another folder")
+        raise RecordError(f"{folder}: contains no {RECORDS_FILE}; run `bpebench run` first, or name another folder")
     return read_lines(path)
 
 

@@ -62,7 +62,7 @@ def published(name: str | Path) -> impls.Tokenizer:
     """Return the file of a model as its library reads it. Raises `Unsupported`, `Missing`, and what loading raises."""
     model, library, path = load_model(name), library_of_model(name), published_file(name)
     if library is None or path is None:
-        raise Unsupported(PUBLISHED, "the file is not of tokenizers, sentencepiece or tiktoken")
+        raise Unsupported(PUBLISHED, "this is not a file of tokenizers, sentencepiece or tiktoken")
     try:
         return AsPublished(model, _READERS[library](path, str(name), model))
     except ModuleNotFoundError:
@@ -79,7 +79,7 @@ class AsPublished(impls.Tokenizer):
     """A library's reading of a file."""
 
     name: ClassVar[str] = PUBLISHED
-    summary: ClassVar[str] = "the file as its own library reads it"
+    summary: ClassVar[str] = "the file, read by the library it belongs to"
 
     def __init__(self, model: impls.Model, library: _Library) -> None:
         super().__init__(model)
@@ -153,7 +153,7 @@ def _by_tiktoken(path: Path, name: str, model: impls.Model) -> _Library:
         with mock.patch.multiple(openai_public, **readers):  # both would download
             library = tiktoken.Encoding(**openai_public.ENCODING_CONSTRUCTORS[name]())
     elif len(model.pattern) != 1 or drops_text(model.pattern):
-        raise Unsupported(PUBLISHED, "tiktoken splits by one pattern, which keeps all of a text")
+        raise Unsupported(PUBLISHED, "tiktoken splits by one pattern and keeps the whole text")
     else:
         specials = dict(model.whole_token_ids)
         library = tiktoken.Encoding(name, pat_str=model.pattern[0], mergeable_ranks=ranks(), special_tokens=specials)

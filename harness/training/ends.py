@@ -40,13 +40,13 @@ def why_short(model: Model, spec: TrainingSpec, texts: Iterable[str] | PieceCoun
     if model.vocab_size >= spec.vocab_size:
         return None
     if spec.max_merges is not None and len(model.merges) >= spec.max_merges:
-        return f"max_merges allows no more than {spec.max_merges} merges"
+        return f"max_merges allows only {spec.max_merges} merges"
     distinct = dict(texts.items()) if isinstance(texts, PieceCounts) else set(corpus_pieces(texts, spec))
     pieces = (b"".join(piece_symbols(piece, spec)) for piece in distinct)
     left = [piece for piece in pieces if piece not in model.id_by_token]
     if not left:
-        return "it ran out of pairs: every piece of the text is one token; give more text"
+        return "it ran out of pairs, since every piece of the text is one token; give more text"
     bounds = [f"occurs {spec.min_count} times or more (min_count)"] if spec.min_count > 1 else []
     if spec.max_token_bytes is not None and any(len(piece) > spec.max_token_bytes for piece in left):
         bounds.append(f"makes a token of {spec.max_token_bytes} bytes or less (max_token_bytes)")
-    return f"no pair is left that {' and '.join(bounds)}" if bounds else "the trainer's own rules allow no more merges"
+    return f"no remaining pair {' and '.join(bounds)}" if bounds else "the trainer's own rules allow no more merges"

@@ -84,7 +84,7 @@ class TrainingText:
             source = _training_part(name).documents() if is_named(name) else TextFiles(self._files(name))
             documents = list(take_bytes(source, self.max_bytes))
             if not any(documents):
-                raise DataError(f"{'standard input' if name == '-' else name}: holds no text")
+                raise DataError(f"{'standard input' if name == '-' else name}: contains no text")
             texts += documents
         return texts
 
@@ -101,7 +101,7 @@ def _training_part(name: str) -> Corpus:
 
 def _not_empty(name: str, counts: PieceCounts) -> PieceCounts:
     if not len(counts):
-        raise DataError(f"{name}: holds no text")
+        raise DataError(f"{name}: contains no text")
     return counts
 
 
@@ -148,7 +148,7 @@ def _dask(scheduler: str) -> Iterator[Executor]:
             raise BPEError(f"{scheduler}: has no workers; start some with `dask worker {scheduler}`")
         yield client.get_executor(retries=_RETRIES)
     except KilledWorker as error:
-        raise BPEError(f"{scheduler}: workers died with a part of the text; they may lack memory: {error}") from None
+        raise BPEError(f"{scheduler}: workers died with part of the text, perhaps out of memory: {error}") from None
     except (CancelledError, FutureCancelledError, OSError):
         raise BPEError(f"{scheduler}: the connection was lost") from None
     finally:

@@ -57,7 +57,7 @@ def test_a_bad_line_and_a_folder_without_records_are_named(tmp_path: Path) -> No
     path.write_bytes(b"{}\n" + path.read_bytes())
     refused(RecordError, "line 1 is not a record", read_records, tmp_path)
     path.unlink()
-    refused(RecordError, r"holds no records\.jsonl", read_records, tmp_path)
+    refused(RecordError, r"contains no records\.jsonl", read_records, tmp_path)
 
 
 def test_a_full_disk_is_said_and_earlier_records_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

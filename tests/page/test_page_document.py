@@ -107,7 +107,7 @@ def test_a_template_escapes_what_it_is_given() -> None:
 
 
 def test_sparse_runs_make_a_page_and_damaged_ones_an_error(hostile_folder: Path, tmp_path: Path) -> None:
-    refused(RecordError, "holds no records", render_page, [tmp_path])
+    refused(RecordError, "contains no records", render_page, [tmp_path])
     (tmp_path / "records.jsonl").touch()
     assert [attributes["id"] for attributes in Document(render_page([tmp_path])).of("section")] == ["run"]
     (tmp_path / "records.jsonl").write_bytes((hostile_folder / "records.jsonl").read_bytes())

@@ -79,7 +79,7 @@ def _again(record: Disagreement, sides: Sequence[SideProcess | str]) -> Replayed
     except impls.BPEError as error:
         return Replayed(record, "does not hold", str(error))
     if record.difference == "not repeatable":
-        return Replayed(record, "not replayed", "it was seen once and not again")
+        return Replayed(record, "not replayed", "it could not be reproduced")
     is_decoding = record.call == "decode"
     text = text_of_ids(record.counterexample.expected or ()) if is_decoding else record.counterexample.text.text
     question = Question(model, [text], record.call, record.allow_special)

@@ -79,12 +79,12 @@ def ask_all(case: Case, texts: Iterable[str], calls: Sequence[str] = CALLS) -> N
     _raise_smallest(case, wrong)
     case.longest_piece = min(case.longest_piece, too_long)
     if too_long < inf:
-        case.remarks.append(f"not asked: texts of {too_long:,} characters or more, of a slow target or reference")
+        case.remarks.append(f"not asked: texts of {too_long:,} characters or more: the target or reference is slow")
     if n_left_out:
-        case.remarks.append(f"not asked: {n_left_out:,} of the long texts that take a slow target long together")
+        case.remarks.append(f"not asked: {n_left_out:,} long texts, together too slow for this target")
     if n_in_part:
         n_texts = plural(n_in_part, "text was", "texts were")
-        case.remarks.append(f"{n_texts} asked by encode and decode alone, of a slow target")
+        case.remarks.append(f"{n_texts} asked with encode and decode only, since the target is slow")
     if n_refused:
         case.remarks.append(f"{n_refused:,} texts that the reference refuses are not judged")
 
@@ -150,7 +150,7 @@ def ask_lists(case: Case, lists: Iterable[Sequence[int]], call: str = "decode") 
         n_refused += isinstance(expected, Failed)
         case.n_inputs += not isinstance(expected, Failed)
         if not isinstance(expected, Failed) and number != DIGEST[call](expected):
-            reason = f"{call}: these ids decode to another text"
+            reason = f"{call}: these ids decode to the wrong text"
             at_first = Fault("decode", reason, ids=list(ids), expected=answered(expected))
             raise case.in_overtime(partial(_explained, case, call, ids, latest), at_first)
         latest.append(ids)
@@ -180,7 +180,7 @@ def _explained(case: Case, call: str, ids: Ids, latest: Iterable[Ids]) -> Fault:
             if is_wrong(shown):
                 case.client.fresh()
                 of_special = len(shown) > 0 and set(shown) <= set(case.reference.model.whole_token_ids.values())
-                return fault(shown, "special tokens" if of_special else "decode", "these ids decode to another text")
+                return fault(shown, "special tokens" if of_special else "decode", "these ids decode to the wrong text")
     for earlier in [*latest][::-1]:
         case.client.fresh()
         case.client.ask(call, ids=list(earlier))

@@ -79,5 +79,5 @@ def _ask_afterwards(case: Case, *texts: str, ids: Sequence[int] = ()) -> None:
     if isinstance(right, list) and (back := case.client.decode(right)) != expected:
         case.client.fresh()
         if case.client.decode(right) == expected:
-            reason = f"after decode({list(ids)}) valid ids decode to another text"
+            reason = f"after decode({list(ids)}) valid ids decode to a different text"
             raise Fault("bad input", reason, ids=right, expected=answered(expected), got=answered(back))

@@ -62,7 +62,7 @@ def cost(case: Case) -> None:
         as_declared.append(f"{shown} characters of {what}, the power of {power:.1f}")
     if as_declared:
         n_families = plural(len(as_declared), "family", "families")
-        case.remarks.append(f"as it declares of long pieces: {as_declared[0]} (so or similar for {n_families})")
+        case.remarks.append(f"as it declares for long pieces: {as_declared[0]} (this or similar for {n_families})")
     if not_timed:
         case.remarks.append(f"not timed, since it refuses them or is too slow: {', '.join(not_timed)}")
 

@@ -38,7 +38,7 @@ def round_trip(case: Case) -> None:
     lost = [text for text in texts if case.reference.back(text) != text]
     case.excused += map(expression, lost[:20])
     if lost:
-        case.remarks.append(f"on {len(lost):,} of {len(texts):,} texts both fall short, in the same way")
+        case.remarks.append(f"neither the target nor the reference restores {len(lost):,} of {len(texts):,} texts")
 
 
 def code_points(case: Case) -> None:
@@ -46,7 +46,7 @@ def code_points(case: Case) -> None:
     codes = CODES
     if 0 < case.client.characters_per_second < _EVERY_CODE_AT:
         codes = [code for code in codes if not code % _EVERY_NTH or not _WITHOUT_CHARACTER.match(chr(code))]
-        case.remarks.append(f"of code points unassigned or private only every {_EVERY_NTH}th, of a slow target")
+        case.remarks.append(f"only every {_EVERY_NTH}th unassigned or private code point, since the target is slow")
     ask_all(case, questions.within(codes), CALLS[:-1])
     if case.client.offers("encode_each") or case.client.offers("digests"):
         ask_all(case, questions.at_both_ends(codes), ("encode",))
@@ -94,7 +94,7 @@ def python_values(case: Case) -> None:
         case.client.fresh()
         if not faults:
             return None
-        reason = f"looking at types and lists ends in {faults}" if isinstance(faults, Failed) else "; ".join(faults)
+        reason = f"checking types and lists failed: {faults}" if isinstance(faults, Failed) else "; ".join(faults)
         return Fault("values", reason, text=some[0], after=some[1:], expected="a list of ints, the caller's own")
 
     few = sorted(texts, key=len)[:_FEW]

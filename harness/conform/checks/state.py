@@ -129,7 +129,7 @@ def _many_pieces(case: Case) -> None:
     speed = case.client.characters_per_second or _ALL_PIECES_AT
     n_pieces = int(questions.N_PIECES * min(1.0, speed / (_ALL_PIECES_AT or speed)))
     if n_pieces < questions.N_PIECES:
-        case.remarks.append(f"{n_pieces:,} of {questions.N_PIECES:,} pieces, of a slow target")
+        case.remarks.append(f"{n_pieces:,} of {questions.N_PIECES:,} pieces, since the target is slow")
     before, texts, n_asked = _pace(case), questions.many_pieces(n_pieces), 0
     while some := list(islice(texts, 5_000)):
         ask_all(case, some, ("encode",))
@@ -169,4 +169,4 @@ def _held(case: Case) -> None:
         if n_files > _MOST_FILES:
             raise Fault("memory", f"{n:,} equal calls of {call} leave {n_files:,} files open", text=text)
     if few:
-        case.remarks.append(f"memory after {min(few):,} of {HELD_CALLS:,} equal calls, of a slow target")
+        case.remarks.append(f"memory after {min(few):,} of {HELD_CALLS:,} equal calls, since the target is slow")

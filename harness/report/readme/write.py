@@ -214,7 +214,7 @@ def _joined(runs: Sequence[Run]) -> tuple[Table, dict[str, Run]]:
     run_of: dict[str, Run] = {}
     for run in others:
         if (differing := machine_difference(first.machine, run.machine)) is not None:
-            raise ReadmeError(f"{first.label} and {run.label} are not of one machine ({differing})")
+            raise ReadmeError(f"{first.label} and {run.label} ran on different machines ({differing})")
         other = run.tables["overview"]
         figures = [column for column in other.columns if column.workload]
         for column in figures:

@@ -49,7 +49,7 @@ def _figure(task: str, row: SummaryRow) -> tuple[str, Interval | None]:
     unit, interval, factor = "MB/s", rate, 1e-6
     if task == "load":
         unit, interval, factor = "ms", seconds, 1e3
-    elif task in GROWING or is_short:
+    elif task in GROWING or (is_short and task != "train"):
         unit, interval, factor = "µs per call", seconds, 1e6
     return unit, None if interval is None else Interval(*(value * factor for value in interval))
 

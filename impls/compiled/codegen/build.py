@@ -215,7 +215,7 @@ def compile_object_file(object_file: str) -> bytes:
     if not _release("numba"):
         raise Unsupported(
             "compiled",
-            "this installation holds no kernels for this processor, and Numba, which compiles them, is not installed; "
+            "this installation has no kernels for this processor, and Numba, which compiles them, is not installed; "
             "pip install numba",
         )
     if not sys.executable:

@@ -167,7 +167,7 @@ def _on_workers(
                 n_deaths += 1
                 if n_deaths == _MOST_DEATHS:
                     problem = f"workers died {n_deaths} times in a row"
-                    raise BPEError(f"{problem}; they may lack memory: start fewer of them") from None
+                    raise BPEError(f"{problem}; they may have run out of memory: start fewer of them") from None
             except BaseException:
                 for future in futures:
                     future.cancel()

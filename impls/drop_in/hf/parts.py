@@ -76,7 +76,7 @@ class BPE(BpeSettings):
         refuse("BPE", name)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{name} cannot be set; make another tokenizer, whose file says so")
+        raise AttributeError(f"{name} cannot be set; change it in a tokenizer.json and load that")
 
 
 class Normalizer(Part):

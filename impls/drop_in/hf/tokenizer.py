@@ -116,7 +116,7 @@ class Tokenizer(Configured):
         """Write a tokenizer.json, atomically; raise `InvalidFile` if the folder does not exist."""
         file = Path(path if isinstance(path, Path) else text("path", path))
         if not file.parent.is_dir():
-            raise InvalidFile(str(file), "there is no such folder to write it to; make it first")
+            raise InvalidFile(str(file), "the folder does not exist; create it first")
         write_atomically(file, self.to_str(pretty).encode())
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -68,11 +68,11 @@ def _settings(trainer: Any) -> _Settings:
         raise wrong_type("trainer", "a BpeTrainer of the library", trainer)
     ((kind, fields),) = msgspec.json.decode(state).items()
     if kind != "BpeTrainer":
-        raise Unsupported("train", f"{kind} is not followed; give a BpeTrainer")
+        raise Unsupported("train", f"{kind} is not supported; give a BpeTrainer")
     settings = msgspec.convert(fields, _Settings)
     for name in ("limit_alphabet", "continuing_subword_prefix", "end_of_word_suffix"):
         if (value := getattr(settings, name)) is not None:
-            raise Unsupported("train", f"BpeTrainer.{name}: {value!r} is not followed; train with the library")
+            raise Unsupported("train", f"BpeTrainer.{name}: {value!r} is not supported; train with the library")
     return settings
 
 

@@ -30,7 +30,7 @@ _PLUGINS = Path(__file__).resolve().parents[1] / "check" / "check_plugins"
 @pytest.mark.parametrize(
     ("arguments", "stdin", "message"),
     [
-        ("evaluate -m gpt2 -c -", b"", "standard input: holds no text"),
+        ("evaluate -m gpt2 -c -", b"", "standard input: contains no text"),
         ("train -c -", b"ab\xff", "standard input: not UTF-8 at byte 2 (0xFF)"),
         ("encode - -m gpt2", b"ab\xff", "standard input: not UTF-8 at byte 2 (0xFF)"),
         ("decode -m gpt2", b"31373 \xff", "standard input: not UTF-8 at byte 6 (0xFF)"),

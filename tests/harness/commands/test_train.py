@@ -131,7 +131,7 @@ def test_processes_and_a_cluster_count_the_same(
 def test_a_dead_worker_is_replaced(bpebench: Any, large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "count_group", dying_workers.dies)
     ended = bpebench("train", "--count-only", "-c", str(large), "--workers", "2")
-    assert (ended.status, "workers died 3 times in a row; they may lack memory" in ended.err) == (2, True)
+    assert (ended.status, "workers died 3 times in a row; they may have run out of memory" in ended.err) == (2, True)
     died = tmp_path / "died"
     monkeypatch.setenv("WORKER_DIED", str(died))
     monkeypatch.setattr(counting, "count_group", dying_workers.dies_once)
@@ -191,7 +191,7 @@ def test_a_pattern_of_several_stages_must_be_given(pattern: tuple[str, ...], nam
         ({}, "ran out of pairs"),
         ({"min_count": 2, "max_token_bytes": 3}, "occurs 2 times or more (min_count) and makes a token of 3 bytes"),
         ({"max_token_bytes": 100}, "ran out of pairs"),
-        ({"max_merges": 3}, "max_merges allows no more than 3 merges"),
+        ({"max_merges": 3}, "max_merges allows only 3 merges"),
     ],
 )
 def test_a_training_that_ends_before_its_size_says_why(bounds: dict[str, Any], why: str) -> None:

@@ -72,7 +72,7 @@ def test_a_check_is_charged_from_its_first_request(planted_model: impls.Model, m
 def test_what_was_stopped_by_the_clock_is_incomplete(conform: Conform) -> None:
     for verdict in conform(Full, *(check.name for check in CHECKS), seconds=0.0).verdicts:
         assert verdict.status == "incomplete", verdict.check
-        assert verdict.reason == "not asked: no time was left"
+        assert verdict.reason == "not asked: no time left"
 
 
 @pytest.mark.parametrize(("wrong", "verdict"), [(False, "incomplete"), (True, "does not conform")])
@@ -89,7 +89,7 @@ def test_slow_targets_end_in_time(conform: Conform, monkeypatch: pytest.MonkeyPa
     report = conform(slow, *checks, target=impatient, seconds=3.0)
     assert report.verdict.startswith(verdict), report
     assert time.monotonic() - began < 60
-    assert any(verdict.reason.startswith("stopped by the clock after") for verdict in report.verdicts)
+    assert any(verdict.reason.startswith("stopped at the time limit after") for verdict in report.verdicts)
 
 
 def test_what_takes_a_slow_target_long_is_skipped(planted_model: impls.Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,9 +105,9 @@ def test_what_takes_a_slow_target_long_is_skipped(planted_model: impls.Model, mo
         asking.ask_all(case, texts, ("encode", "count"))
     assert (case.n_inputs, case.longest_piece) == (4, 5_000)
     assert case.remarks == [
-        "not asked: texts of 5,000 characters or more, of a slow target or reference",
-        "not asked: 3 of the long texts that take a slow target long together",
-        "2 texts were asked by encode and decode alone, of a slow target",
+        "not asked: texts of 5,000 characters or more: the target or reference is slow",
+        "not asked: 3 long texts, together too slow for this target",
+        "2 texts were asked with encode and decode only, since the target is slow",
     ]
 
 

@@ -79,7 +79,7 @@ def test_a_wrong_digest_names_the_file_and_both_digests_and_keeps_nothing(stand_
     [
         ('"first/*.py" = ""', '"first/a.py" = ""', r"one\.documents: wrong digest: expected sha256 [0-9a-f]{64}, got "),
         ('"second/a.py" = ""', f'"second/a.py" = "{"0" * 64}"', r"second/a\.py: wrong digest"),
-        ("second/a.py", "second/z.py", r"second-1\.0\.tar\.gz: holds no second/z\.py"),
+        ("second/a.py", "second/z.py", r"second-1\.0\.tar\.gz: contains no second/z\.py"),
     ],
 )
 def test_what_is_not_as_declared_is_refused_by_name(stand_in: Index, old: str, new: str, message: str) -> None:

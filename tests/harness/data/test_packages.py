@@ -27,7 +27,7 @@ def test_members_are_read_by_their_paths_or_the_archive_is_refused(
     file = tmp_path / "archive"
     file.write_bytes(make("some", {"some/data.txt": "content" * 1000, "some/more.txt": "more"}))
     assert members_of(package(kind, file), file, ["some/data.*"]) == {"some/data.txt": b"content" * 1000}
-    refused(DataError, r"holds no \*\.json", members_of, package(kind, file), file, ["*.json"])
+    refused(DataError, r"contains no \*\.json", members_of, package(kind, file), file, ["*.json"])
     good = file.read_bytes()
     turned = bytes(byte ^ 255 if 40 < k < 90 else byte for k, byte in enumerate(good))
     for damaged in (good[: len(good) // 2], b"", b"\0" * 2000, turned):

@@ -124,7 +124,7 @@ def test_a_path_that_is_not_a_file_is_said_to_be_none(tmp_path: Path) -> None:
     for name, message in (
         (f"{tmp_path}/nothing.txt", "there is no such file"),
         (f"{tmp_path}/*.nothing", "there is no such file"),
-        (f"{tmp_path}/", "holds no files"),
+        (f"{tmp_path}/", "contains no files"),
         ("a\x00b.txt", "there is no such file|cannot be a path"),
     ):
         refused(DataError, message, load_corpus, name)

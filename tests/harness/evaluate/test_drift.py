@@ -39,7 +39,7 @@ def test_lists_that_encode_would_not_give_are_counted(model: Path, tmp_path: Pat
         ("[1,\n", "line 1: not JSON"),
         ("[1]\n{}\n", "line 2: a list of token ids is expected"),
         ("[true]\n", "a list of token ids"),
-        ("\n", "holds no list of ids"),
+        ("\n", "contains no list of ids"),
         ("[1]\n[9999]\n", "list 2: .*9999"),
     ],
 )

@@ -139,8 +139,8 @@ def test_the_mark_of_sentencepiece_and_the_end_of_a_word_are_no_part_of_it() -> 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"# only a rule\n", "holds no words"),
-        (b"evde\tev da\n", "line 1: the morphs 'ev da' do not make the word 'evde'"),
+        (b"# only a rule\n", "contains no words"),
+        (b"evde\tev da\n", "line 1: the morphs 'ev da' do not spell the word 'evde'"),
         (b"evde\tev  de\n", "line 1: the morphs"),
         (b"# a\nevde\n", "line 2 has 1 cells"),
         (b"evde\tev de\t1\n\nevde\tev de\n", "line 3: the word 'evde' occurs twice"),

@@ -146,7 +146,7 @@ FLORES = "--flores flores"
         ("all.tsv", b"aa\tbb\nx\t\n", "--parallel -c all.tsv", "line 2: the cell of 'bb' is empty"),
         ("all.tsv", b"aa\nx\n", "--parallel -c all.tsv", "must name two languages or more"),
         ("all.tsv", b"aa\taa\nx\ty\n", "--parallel -c all.tsv", "'aa' occurs twice"),
-        ("all.tsv", b"aa\tbb\n", "--parallel -c all.tsv", "holds no text"),
+        ("all.tsv", b"aa\tbb\n", "--parallel -c all.tsv", "contains no text"),
         ("all.tmx", b"<tmx/>", "--parallel -c all.tmx", "translation memories (TMX) are not read; use TSV"),
         ("flores/dev/tur_Latn.dev", b"bir\n", FLORES, "tur_Latn.dev has 1"),
         ("flores/devtest/tur_Latn.devtest", b"bir\n\n", FLORES, "tur_Latn.devtest: line 2 is empty"),
@@ -156,9 +156,9 @@ FLORES = "--flores flores"
         ("flores/devtest", None, FLORES, "devtest: there is no such folder"),
         ("x", b"", "--parallel -c aa.txt", "has one language"),
         ("x", b"", f"{FILES} --split train", "are not split"),
-        ("x", b"", f"{FILES} --max-bytes 9", "--max-bytes does not go with parallel text"),
+        ("x", b"", f"{FILES} --max-bytes 9", "--max-bytes cannot be used with parallel text"),
         ("x", b"", "--flores flores -c parallel", "--flores says which text; leave out -c"),
-        ("x", b"", "--flores flores --split train", "--split goes with named corpora"),
+        ("x", b"", "--flores flores --split train", "--split is for named corpora"),
     ],
 )
 def test_what_is_not_parallel_is_one_clear_line(

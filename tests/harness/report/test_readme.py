@@ -158,7 +158,7 @@ def test_an_overview_takes_each_column_from_the_last_run_that_has_it(root: Path)
     with pytest.raises(ReadmeError, match=r"encode-cold/o200k_base/turkish \(floor .* %\) may not be cited"):
         splice(readme(marker), root)
     overview_run(root / "results/other", "B", encode_cold={"naive": 0.5})
-    refused(ReadmeError, "are not of one machine", splice, readme(f"overview run:{first},results/other"), root)
+    refused(ReadmeError, "ran on different machines", splice, readme(f"overview run:{first},results/other"), root)
 
 
 @pytest.mark.parametrize(

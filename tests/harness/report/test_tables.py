@@ -104,6 +104,9 @@ def test_training_memory_and_load_have_tables_of_their_own() -> None:
     ]
     (row,) = rows_of(records, "training")
     assert (row["seconds"], row["median"]) == (pytest.approx(2.0), pytest.approx(0.5))
+    few_bytes = timed("naive", [[0.001]], "train/mine", task="train", n_bytes=69)
+    (row,) = rows_of(few_bytes, "training")
+    assert (row["unit"], row["median"]) == ("MB/s", pytest.approx(0.069))
     assert rows_of(records, "trained")[0]["ties"] == "first"
     assert "speed" not in tables(records)
     records = [
