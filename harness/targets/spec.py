@@ -132,5 +132,5 @@ def _file(target: str, library: str) -> TargetSpec:
         raise NotLoadable(f"{target}: there is no such model file")
     if library not in impls.names():
         known = near_and_known(library, impls.names())
-        raise NotLoadable(f"{library}: cannot run {target}; {known}")
+        raise NotLoadable(f"{library}: is not an implementation that runs {target}; {known}")
     return TargetSpec("file", f"{Path(target).name} by {library}", (library, target))

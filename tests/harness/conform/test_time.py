@@ -142,7 +142,7 @@ def test_declared_growth_of_pieces_is_noted_and_no_other(conform: Conform, plant
 
     declaring = type("Declaring", (Right,), {"time_exponent": 2.0})
     for wrong, answer, status, reason in (
-        (declaring, of_pieces, "passed", "as it declares of long pieces: 0.01 s for 1,000, "),
+        (declaring, of_pieces, "passed", "as it declares for long pieces: 0.01 s for 1,000, "),
         (declaring, of_texts, "failed", "on words time grows"),
         (Right, of_pieces, "failed", "on random small letters time grows"),
     ):

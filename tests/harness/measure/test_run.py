@@ -62,7 +62,7 @@ def test_every_failure_is_recorded_once_with_its_reason_and_what_is_right_is_tim
             assert (found.text.text, found.reference) == (SMALLEST[name], "toy-bytes")
         elif name == "toy-swapping":  # shown where it was met
             assert found.got != found.expected
-            assert "not seen again" in found.note
+            assert "not reproduced" in found.note
     sizes: dict[tuple[int, int, int], set[int]] = {}
     for name in GOOD:
         assert [(record.outcome, record.opening, record.exact) for record in zoo[name]] == [
