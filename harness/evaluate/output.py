@@ -97,8 +97,8 @@ def _compared(rows: Sequence[EvaluationRow]) -> Iterator[str]:
     (best, other), times = ranked[:2], ranked[1].figures["tokens_over_fewest"]
     if times.value is None or times.low is None or times.high is None:
         share = "" if times.value is None else f"{percent(1 - 1 / times.value)} "
-        fewer = f"{label(best)} takes {share}fewer tokens than {label(other)} here"
-        yield f"{fewer}; a single document does not show whether it does in general"
+        claim = f"{label(best)} takes {share}fewer tokens than {label(other)} here"
+        yield f"{claim}; a single document does not show whether it does in general"
     elif times.low <= 1:
         yield f"{label(best)} and {label(other)} take about as many tokens (≈ {plus_minus(times)})"
     else:
