@@ -24,13 +24,11 @@ from impls.drop_in.hf.parts import Normalizer, PreTokenizer
 from impls.drop_in.hf.pipeline import Pipeline
 from impls.formats.tokenizer_json.writer import write_compact
 
-_DEFAULT_SIZE = 30_000
-
 
 class _Settings(msgspec.Struct):
     """The settings of the library's `BpeTrainer`."""
 
-    vocab_size: int = _DEFAULT_SIZE
+    vocab_size: int = 30_000
     min_frequency: int = 0
     special_tokens: list[dict[str, Any]] = []
     limit_alphabet: int | None = None
