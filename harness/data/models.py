@@ -127,9 +127,9 @@ def aliases(model: str) -> tuple[str, ...]:
 def describe_models() -> list[dict[str, Any]]:
     """Return a row per model: name, language, licence, round trip (of one trained here ''), bytes, cached, about."""
     rows = [
-        (name, v.language, v.licence, v.round_trip, v.n_bytes, is_fetched(v.name), v.description)
+        (name, v.language, v.licence, v.round_trip, v.n_bytes, is_fetched(v.name), about)
         for v in vocabularies().values()
-        for name in (v.name, *v.aliases)
+        for name, about in ({v.name: v.description} | dict.fromkeys(v.aliases, f"another name of {v.name}")).items()
     ]
     for name in trained_model_names():
         rows.append((name, "", "", "", trained_model_path(name).stat().st_size, True, "trained here"))

@@ -71,6 +71,7 @@ def test_without_a_cache_nothing_is_available_but_all_is_described(cache: Path) 
     described = {row["name"]: row["cached"] for row in describe_models()}
     assert set(described) == {*_PUBLISHED, "gpt2", "whisper-multilingual"}
     assert not any(described[name] for name in _PUBLISHED)
+    assert {row["name"]: row["about"] for row in describe_models()}["gpt2"] == "another name of r50k_base"
 
 
 def test_a_model_kept_under_a_name_is_found_by_it(cache: Path) -> None:
