@@ -36,6 +36,7 @@ def hub_tokenizer_file(name: str, revision: str = "main", token: str | None = No
     if not owner or not model or "/" in model:
         raise DataError(f"{name!r} is not a model of the hub; write OWNER/NAME, as in hf:openai-community/gpt2")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # for it the library waits three seconds for a silent hub
     try:
         from huggingface_hub import constants
     except ModuleNotFoundError:
