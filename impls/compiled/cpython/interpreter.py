@@ -26,7 +26,7 @@ import numpy as np
 from impls.compiled.codegen.build import kernel_address
 from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS
 from impls.compiled.layout import ARRAY_DATA_AT, INT_BYTES
-from impls.compiled.pages import aligned_zeros
+from impls.compiled.pages import address, aligned_zeros
 
 # Indices in the table of functions, part of NumPy's ABI since 1.7 (numpy/__multiarray_api.h).
 _C_API_VERSION, _RESIZE, _EMPTY = 0, 80, 184
@@ -34,12 +34,9 @@ _KNOWN_VERSIONS = (0x1000009, 0x2000000)
 _UINT32 = np.dtype(np.uint32)
 """This dtype lives as long as NumPy."""
 
-_TYPE_AT, _LENGTH_AT = 8, 16
-_SAMPLES = {
-    1: "caf\xe9 au lait, na\xefve",
-    2: "pas\u0327a\u011f\u0131n \u20ac \u0130zmir",
-    4: "emoji \U0001f44d, more \U0001f680",
-}
+_STATE_AT = 32
+"""Offset of the state of a str: its type, length and hash are before it."""
+_SAMPLES = {1: "caf\xe9 au lait, na\xefve", 2: "pas\u0327a\u011f\u0131n \u20ac", 4: "\U0001f44d, more \U0001f680"}
 
 
 def interpreter_layout() -> dict[str, int] | None:
@@ -64,22 +61,24 @@ def _interpreter_layout() -> dict[str, int] | None:
     return {"list_items": items} | strings | arrays
 
 
+def _words(thing: object, n_bytes: int) -> np.ndarray:
+    """Return the first `n_bytes` of an object, padded to whole words, as int64."""
+    return np.frombuffer(ctypes.string_at(id(thing), n_bytes).ljust(-(-n_bytes // 8) * 8, b"\0"), np.int64)
+
+
 def _list_items() -> int:
     """Return the offset at which PyList_SET_ITEM finds the address of a list's items.
 
     Returns 0 if that macro works in another way here.
     """
-    word = ctypes.sizeof(ctypes.c_void_p)
-    offset = 3 * word
-    if list.__basicsize__ < offset + word:
+    offset, things = 24, [object(), object(), object()]
+    if list.__basicsize__ < offset + 8:
         return 0
-    things = [object(), object(), object()]
-    size = ctypes.c_ssize_t.from_address(id(things) + offset - word).value
-    items = ctypes.c_void_p.from_address(id(things) + offset).value
+    _, _, size, items = _words(things, offset + 8).tolist()
     if size != len(things) or not items:
         return 0
     addresses = (ctypes.c_void_p * len(things)).from_address(items)
-    return offset if list(addresses) == [id(thing) for thing in things] else 0
+    return offset if list(addresses) == list(map(id, things)) else 0
 
 
 def numpy_api() -> dict[str, int] | None:
@@ -109,52 +108,35 @@ def str_layout() -> dict[str, int] | None:
     """Return the layout of a str whose characters follow its header; None if it is not as expected."""
     # New objects: neither interned nor with cached UTF-8.
     samples = {kind: "".join(list(text)) for kind, text in _SAMPLES.items()}
-    sizes = {sys.getsizeof(text) - kind * (len(text) + 1) for kind, text in samples.items()}
-    if len(sizes) != 1:
+    data = sys.getsizeof(samples[2]) - 2 * (len(samples[2]) + 1)
+    if not all(_holds(text, data, kind) for kind, text in samples.items()):
         return None
-    data = sizes.pop()
-    if not 48 <= data <= 96 or any(not _holds(text, data, kind) for kind, text in samples.items()):
+    # The header of an ASCII str ends where others hold the size, then the address, of their UTF-8.
+    utf8 = sys.getsizeof("") - 1 + 8
+    flags = {"".join(["plain", " text"]): 1 | 8 | 16} | {text: kind | 8 for kind, text in samples.items()}
+    words = {int(_words(text, _STATE_AT + 4)[-1]): flag for text, flag in flags.items()}
+    shifts = [shift for shift in range(2, 24) if all(word >> shift & 31 == flag for word, flag in words.items())]
+    if not shifts or not _caches_utf8(samples[2], utf8):
         return None
-    ascii_text = "".join(["plain", " text"])
-    for state in range(_LENGTH_AT + 8, data - 4, 4):
-        words = {kind: _word(text, state) for kind, text in samples.items()}
-        for shift in range(2, 24):
-            if all(word >> shift & 31 == kind | 8 for kind, word in words.items()) and (
-                _word(ascii_text, state) >> shift & 31 == 1 | 8 | 16
-            ):
-                utf8 = _utf8_offset(samples[2], data)
-                if utf8 is not None:
-                    return {"str_state": state, "str_shift": shift, "str_utf8": utf8, "str_data": data}
-    return None
-
-
-def _word(text: str, offset: int) -> int:
-    return ctypes.c_uint32.from_address(id(text) + offset).value
+    return {"str_state": _STATE_AT, "str_shift": shifts[0], "str_utf8": utf8, "str_data": data}
 
 
 def _holds(text: str, data: int, kind: int) -> bool:
     """Return whether a str has its type and length at the expected offsets, and its characters at `data`."""
-    if ctypes.c_void_p.from_address(id(text) + _TYPE_AT).value != id(str):
+    if sys.getsizeof(text) != data + kind * (len(text) + 1) or not _STATE_AT + 8 < data <= 96:
         return False
-    if ctypes.c_ssize_t.from_address(id(text) + _LENGTH_AT).value != len(text):
-        return False
-    characters = ctypes.string_at(id(text) + data, kind * len(text))
-    return characters == b"".join(ord(character).to_bytes(kind, "little") for character in text)
+    type_address, length = _words(text, data).tolist()[1:3]
+    characters = text.encode({1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}[kind])
+    held = ctypes.string_at(id(text) + data, len(characters))
+    return (type_address, length, held) == (id(str), len(text), characters)
 
 
-def _utf8_offset(text: str, data: int) -> int | None:
-    """Return the offset of the cached UTF-8's address, which is 0 until the UTF-8 is asked for."""
-    words = range(_LENGTH_AT + 8, data, 8)
-    before = {offset: ctypes.c_void_p.from_address(id(text) + offset).value for offset in words}
+def _caches_utf8(text: str, offset: int) -> bool:
+    """Return whether a new str has the address of its UTF-8 at an offset once the UTF-8 is asked for, and 0 before."""
     as_utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
     as_utf8.restype, as_utf8.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_void_p]
-    place = as_utf8(text, None)
-    offsets = [
-        offset
-        for offset in words
-        if before[offset] is None and ctypes.c_void_p.from_address(id(text) + offset).value == place
-    ]
-    return offsets[0] if len(offsets) == 1 and place is not None else None
+    place = ctypes.c_void_p.from_address(id(text) + offset)
+    return place.value is None and as_utf8(text, None) == place.value is not None
 
 
 MOST_INTS = 1 << 21
@@ -170,22 +152,14 @@ def int_words() -> np.ndarray | None:
     samples = [int(digits) for digits in ("0", "40000", "7000000", str((1 << 30) - 1))]
     if sys.int_info.bits_per_digit != 30 or {sys.getsizeof(n) for n in samples[1:]} != {_INT_OBJECT_BYTES}:
         return None
-    words = np.array([_read(n) for n in samples])
+    words = np.array([_words(n, _INT_OBJECT_BYTES) for n in samples])
     if words[:, 3].tolist() != samples or set(words[:, 1].tolist()) != {id(int)} or len(set(words[1:, 2].tolist())) > 1:
         return None
-    words[:, 0] = _count_of_an_int_that_never_dies()
+    # An immortal object has the top bit of its count's lower half set, which no counted None reaches.
+    count = ctypes.c_int64.from_address(id(None)).value
+    words[:, 0] = count if count & 1 << 31 else _NEVER_FREED
     words[:, 3] = 0
     return words[:2]
-
-
-def _read(integer: int) -> np.ndarray:
-    return np.frombuffer(ctypes.string_at(id(integer), _INT_OBJECT_BYTES).ljust(INT_BYTES, b"\0"), np.int64)
-
-
-def _count_of_an_int_that_never_dies() -> int:
-    count = ctypes.c_int64.from_address(id(None)).value
-    # An immortal object has the top bit of its count's lower half set, which no counted None reaches.
-    return count if count & 1 << 31 else _NEVER_FREED
 
 
 _ints = (np.zeros((0, 4), np.int64), 0)
@@ -212,8 +186,7 @@ def shared_integers(count: int) -> int:
         if n_ints == 0:
             rows[0] = zero
         _ints = rows, count
-    address: int = rows.__array_interface__["data"][0]
-    return address
+    return address(rows)
 
 
 _METH_O, _METH_FASTCALL = 0x0008, 0x0080
@@ -255,7 +228,9 @@ class Builtins:
     def __getattr__(self, name: str) -> Any:
         if name not in METHODS and name not in FAST_METHODS:
             raise AttributeError(name)
-        function = _bound(name, self._context)
+        make = ctypes.pythonapi["PyCFunction_NewEx"]
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+        function = make(ctypes.addressof(_definition(name)), self._context, None)
         if self._change is not None:
             function = _after(self._change, function)
         setattr(self, name, function)
@@ -286,10 +261,3 @@ def _definition(name: str) -> _MethodDefinition:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(definition))
         definition = _definitions.setdefault(name, definition)
     return definition
-
-
-def _bound(name: str, context_address: int) -> Any:
-    make = ctypes.pythonapi["PyCFunction_NewEx"]
-    make.restype = ctypes.py_object
-    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return make(ctypes.addressof(_definition(name)), context_address, None)
