@@ -14,7 +14,7 @@ OBJECT_FILES = {
         "lookup.encode": "encode encode_pieces split_block",
         "lookup.cache": "load_vocabulary",
         "merge.pairs": "build_pairs",
-        "merge.piece": "fill_rows find_whole byte_piece_ids index_tokens derive last_merges",
+        "merge.piece": "fill_rows find_whole piece_ids index_tokens derive last_merges",
         "merge.segments": "build_character_ids",
         "cpython.boundary": "encode_to_list encode_to_list_unless_special",
     },

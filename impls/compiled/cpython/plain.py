@@ -52,7 +52,7 @@ def encode_pieces(context: Context, text: str, ends: np.ndarray) -> np.ndarray:
 
 def encode_byte_piece(context: Context, piece: bytes) -> np.ndarray:
     """Return the ids of one piece that need not be UTF-8, uint32 of shape (n_tokens,)."""
-    return _written(native.byte_piece_ids, context, piece)
+    return _written(native.piece_ids, context, piece)
 
 
 def ends_of(text: str, pieces: Sequence[str]) -> np.ndarray:

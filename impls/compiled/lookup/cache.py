@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from impls.compiled.codegen.memory import (
     allocate,
+    choose,
     copy_memory,
     inlined,
     kernel,
@@ -28,8 +29,8 @@ from impls.compiled.codegen.memory import (
 )
 from impls.compiled.codegen.pointers import address_of, from_item, i64s, record_at, rows_of, u8s, u32s
 from impls.compiled.layout import BLOCK_BYTES, COUNT_AT, NONE, ContextRecord, Entry
-from impls.compiled.lookup.hashing import key_high, key_low, mix, same_bytes
-from impls.compiled.typed_memory import I32s, I64s, U8s, U32s
+from impls.compiled.lookup.hashing import key_of, mix, same_bytes
+from impls.compiled.typed_memory import I32s, I64s, U8s
 
 ENTRY_BYTES, CACHE_LINE = Entry.dtype.itemsize, 64
 ARENA_COUNT = 15
@@ -94,13 +95,6 @@ def _empty(context: ContextRecord) -> None:
         words[i] = 0
 
 
-@kernel
-def _restart(context: ContextRecord) -> None:
-    """Remove every piece except the vocabulary's own."""
-    _empty(context)
-    load_vocabulary(context)
-
-
 @inlined
 def token_length(starts: I64s, token: int) -> int:
     """Return the number of bytes of a token; `starts` holds the bitwise complement for an id that no token has."""
@@ -111,9 +105,8 @@ def token_length(starts: I64s, token: int) -> int:
 @inlined
 def _key_of_token(context: ContextRecord, token: int) -> tuple[int, int]:
     """Return the key of a token of up to 15 bytes; reads 16 bytes of the blob."""
-    masks, length = context.key_masks, token_length(context.token_starts, token)
     piece = from_item(context.token_bytes, context.token_starts[token])
-    return key_low(masks, piece, length), key_high(masks, piece, length)
+    return key_of(context.key_masks, piece, token_length(context.token_starts, token))
 
 
 @kernel
@@ -159,33 +152,15 @@ def exchange(first: Entry, other: Entry) -> None:
     _write(other, low, high, third, fourth)
 
 
-@inlined
-def _two_ids(ids: U32s, first: int, count: int) -> int:
-    """Return the ids `first` and, if there are `count` or more than one from there on, the next one in one word."""
-    word = ids[first]
-    if count > 1:
-        word |= shift_left(ids[first + 1], 32)
-    return word
-
-
-@kernel
-def _needs_arena(high: int, ids: U32s, count: int) -> bool:
-    if high < 0 or count > MOST_IDS:
-        return True
-    largest = 0
-    for i in range(count):
-        largest = max(largest, ids[i])
-    return largest >= NONE
-
-
 @kernel
 def write_entry(
     context: ContextRecord, entry: Entry, low: int, high: int, piece: U8s, n_bytes: int, ids: I32s, count: int
 ) -> bool:
     """Write an entry; return False, with nothing written, if the arena has no room for it."""
-    unsigned = u32s(address_of(ids))
-    third, fourth = 0, shift_left(count, COUNT_AT)
-    if _needs_arena(high, unsigned, count):
+    unsigned, largest = u32s(address_of(ids)), 0
+    for i in range(count):
+        largest = max(largest, unsigned[i])
+    if high < 0 or count > MOST_IDS or largest >= NONE:
         third, fourth = context.arena_used, shift_left(ARENA_COUNT, COUNT_AT) | shift_left(count, 32)
         end = third + count
         if high < 0:
@@ -198,9 +173,9 @@ def write_entry(
             copy_memory(address_of(context.arena) + 4 * (third + count), address_of(piece), n_bytes)
         context.arena_used = end
     else:
-        third = _two_ids(unsigned, 0, count)
-        if count > 2:
-            fourth |= _two_ids(unsigned, 2, count - 2)
+        third = unsigned[0] | shift_left(choose(count > 1, unsigned[1], 0), 32)
+        fourth = choose(count > 2, unsigned[2], 0) | shift_left(choose(count > 3, unsigned[3], 0), 32)
+        fourth |= shift_left(count, COUNT_AT)
     _write(entry, low, high, third, fourth)
     return True
 
@@ -239,18 +214,19 @@ def keep(context: ContextRecord, low: int, high: int, piece: U8s, n_bytes: int, 
     entry = find(context, low, high, first_slot(context, low, high))
     if entry.high != 0:
         return
-    if context.n_entries >= context.most_entries:
+    if context.n_entries < context.most_entries:
+        if write_entry(context, entry, low, high, piece, n_bytes, ids, count):
+            context.n_entries = context.n_entries + 1
+            return
+        restarts = context.arena_used > 0
+    else:
         # Full: keep the entries for a while, so that repeated text still gets hits.
         context.n_refused = context.n_refused + 1
-        if context.n_refused < context.most_entries:
-            return
+        restarts = context.n_refused >= context.most_entries
+    if restarts:
         context.n_refused = 0
-        _restart(context)
-        entry = find(context, low, high, first_slot(context, low, high))
-    if write_entry(context, entry, low, high, piece, n_bytes, ids, count):
-        context.n_entries = context.n_entries + 1
-    elif context.arena_used > 0:
-        _restart(context)
+        _empty(context)
+        load_vocabulary(context)
 
 
 @outlined

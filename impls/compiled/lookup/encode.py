@@ -51,7 +51,7 @@ from impls.compiled.lookup.cache import (
     make_room,
     write_ids,
 )
-from impls.compiled.lookup.hashing import K1, K2, K3, hash_piece, smaller
+from impls.compiled.lookup.hashing import K1, K2, K3, hash_piece
 from impls.compiled.merge.segments import is_cut, unknown_ids
 from impls.compiled.pretokenize.bitparallel_patterns import windows_block
 from impls.compiled.pretokenize.layout import CL100K, STAGES_IN_TURN, WHOLE_TEXT
@@ -125,7 +125,7 @@ def _write_keys(masks: Rows[Key], text: U8s, start: int, ends: I32s, n_pieces: i
     begin = start
     for i in range(n_pieces):
         end = ends[i]
-        row = smaller(end - begin, LONGEST_SHORT + 1)
+        row = min(end - begin, LONGEST_SHORT + 1)
         write_key(from_item(text, begin), masks[row], masks[KEY_LENGTHS + row], keys[i])
         begin = end
 
@@ -236,8 +236,6 @@ def encode(context: ContextRecord, text: U8s, n_bytes: int, out: I32s) -> int:
 
     A text of more than MOST_TEXT_BYTES gives NO_MEMORY.
     """
-    if n_bytes == 0:
-        return 0
     if n_bytes > MOST_TEXT_BYTES:
         return NO_MEMORY
     readable, total, position = n_bytes, 0, 0

@@ -6,21 +6,25 @@ Multiplicative hashing (Knuth 1973, TAOCP 3 §6.4) with odd constants; slots are
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import (
-    choose,
+    external,
     inlined,
     kernel,
+    reachable,
     shift_left,
     shift_right,
     wrapping_add,
     wrapping_multiply,
 )
-from impls.compiled.codegen.pointers import word_at
+from impls.compiled.codegen.pointers import address_of, word_at
 from impls.compiled.layout import Key
 from impls.compiled.typed_memory import Rows, U8s
 
 K1 = -7046029254386353131
 K2 = -4417276706812531889
 K3 = 1609587929392839161
+
+
+_compare = external("memcmp", 3)
 
 
 @inlined
@@ -31,15 +35,13 @@ def mix(low: int, high: int) -> int:
 
 
 @inlined
-def key_low(masks: Rows[Key], piece: U8s, n_bytes: int) -> int:
-    """Return the first word of the key of a piece of up to 15 bytes; `masks` are KEY_MASKS."""
-    return word_at(piece, 0) & masks[n_bytes].low
+def key_of(masks: Rows[Key], piece: U8s, n_bytes: int) -> tuple[int, int]:
+    """Return the two words of the key of a piece of up to 15 bytes: its bytes, and its length in the top byte.
 
-
-@inlined
-def key_high(masks: Rows[Key], piece: U8s, n_bytes: int) -> int:
-    """Return the second word of the key: bytes 8 to 14, and the length in the top byte. Reads 16 bytes of the text."""
-    return (word_at(piece, 8) & masks[n_bytes].high) | shift_left(n_bytes, 56)
+    `masks` are KEY_MASKS. Reads 16 bytes.
+    """
+    high = (word_at(piece, 8) & masks[n_bytes].high) | shift_left(n_bytes, 56)
+    return word_at(piece, 0) & masks[n_bytes].low, high
 
 
 @kernel
@@ -62,24 +64,10 @@ def hash_piece(piece: U8s, n_bytes: int) -> int:
     return wrapping_multiply(h ^ shift_right(h, 32), K3)
 
 
-@kernel
+@inlined
 def same_bytes(a: U8s, b: U8s, n_bytes: int) -> bool:
     """Return whether the n_bytes at `a` and at `b` are equal."""
-    i = 0
-    while i + 8 <= n_bytes:
-        if word_at(a, i) != word_at(b, i):
-            return False
-        i += 8
-    if n_bytes >= 8:
-        return word_at(a, n_bytes - 8) == word_at(b, n_bytes - 8)
-    while i < n_bytes:
-        if a[i] != b[i]:
-            return False
-        i += 1
-    return True
-
-
-@inlined
-def smaller(a: int, b: int) -> int:
-    """Return the smaller of two numbers, without a branch."""
-    return choose(a < b, a, b)
+    if reachable(address_of(a), n_bytes) and reachable(address_of(b), n_bytes):
+        # The C function returns 32 bits: the others are arbitrary.
+        return shift_left(_compare(address_of(a), address_of(b), n_bytes), 32) == 0
+    return False

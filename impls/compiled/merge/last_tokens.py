@@ -14,7 +14,6 @@ from impls.compiled.codegen.pointers import from_item
 from impls.compiled.layout import (
     HANDLE_BITS,
     MOST_SLOTS,
-    NO_ROW,
     NONE,
     NOT_KNOWN,
     PIECE_BEGINS,
@@ -69,11 +68,10 @@ def index_suffixes(context: ContextRecord, suffixes: Suffixes) -> int:
         lengths[context.byte_symbols[byte]] = 1
     for left in range(n_symbols):
         handle = context.handles[left]
-        if handle != NO_ROW:
-            first = shift_right(handle & (handle - 1), 1)
-            for bucket in range(first, first + shift_left(1, lowest_bit(handle))):
-                if not _take_parts(context, suffixes, left, context.buckets[bucket]):
-                    return 0
+        first = shift_right(handle & (handle - 1), 1)
+        for bucket in range(first, first + shift_left(1, lowest_bit(handle))):
+            if not _take_parts(context, suffixes, left, context.buckets[bucket]):
+                return 0
     for symbol in range(n_symbols):
         left, right = parts[2 * symbol], parts[2 * symbol + 1]
         if left >= 0 and lengths[left] > 0 and lengths[right] > 0 and compatible(context, parts, left, right, symbol):

@@ -24,7 +24,6 @@ from impls.compiled.codegen.memory import (
 )
 from impls.compiled.codegen.pointers import from_item, two_bytes
 from impls.compiled.layout import HANDLE_BITS, MOST_SMALL, NO_ROW, NONE, SYMBOL_BITS, ContextRecord
-from impls.compiled.lookup.hashing import smaller
 from impls.compiled.merge.pairs import joined
 from impls.compiled.merge.spelling import initial_symbols
 from impls.compiled.typed_memory import I32s, I64s, U8s
@@ -47,7 +46,7 @@ def _first_round(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s
         rank = here & NONE
         pair_symbols[i] = rank
         right_bound, left_bound = shift_right(before, 2 * SYMBOL_BITS) & NONE, shift_right(later, SYMBOL_BITS) & NONE
-        merging |= shift_left(choose(rank < smaller(right_bound, left_bound), 1, 0), i)
+        merging |= shift_left(choose(rank < min(right_bound, left_bound), 1, 0), i)
         before, here = here, later
     rest = (shift_left(1, n_bytes) - 1) & ~(merging << 1)
     count = 0
@@ -63,24 +62,19 @@ def _first_round(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s
 
 @inlined
 def _lowest_of_8(ranks: I64s) -> int:
-    low = smaller(smaller(ranks[0], ranks[1]), smaller(ranks[2], ranks[3]))
-    high = smaller(smaller(ranks[4], ranks[5]), smaller(ranks[6], ranks[7]))
-    return smaller(low, high)
-
-
-@kernel
-def _start(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s) -> int:
-    """Write the initial symbols; return how many, or -1 if there are too many."""
-    if context.monotone == 0:
-        return initial_symbols(context, piece, n_bytes, symbols, MOST_SMALL)
-    return _first_round(context, piece, n_bytes, symbols) if n_bytes <= MOST_SMALL else -1
+    low = min(min(ranks[0], ranks[1]), min(ranks[2], ranks[3]))
+    high = min(min(ranks[4], ranks[5]), min(ranks[6], ranks[7]))
+    return min(low, high)
 
 
 @kernel
 def merge_small(context: ContextRecord, piece: U8s, n_bytes: int, out: I32s) -> int:
     """Write the symbols (int32) of a piece to `out`; return how many, or -1 if it is too long for this algorithm."""
     symbols, ranks, handles = context.symbols, context.ranks, context.symbol_handles
-    n = _start(context, piece, n_bytes, symbols)
+    if context.monotone == 0:
+        n = initial_symbols(context, piece, n_bytes, symbols, MOST_SMALL)
+    else:
+        n = _first_round(context, piece, n_bytes, symbols) if n_bytes <= MOST_SMALL else -1
     if n < 0:
         return -1
     pairs, buckets, by_symbol = context.pairs, context.buckets, context.handles
@@ -101,7 +95,7 @@ def merge_small(context: ContextRecord, piece: U8s, n_bytes: int, out: I32s) -> 
     while True:
         best = _lowest_of_8(ranks)
         for chunk in range(8, n, 8):
-            best = smaller(best, _lowest_of_8(from_item(ranks, chunk)))
+            best = min(best, _lowest_of_8(from_item(ranks, chunk)))
         if best >= NOTHING_LEFT:
             break
         i, symbol = best & 63, shift_right(best, HANDLE_BITS + PLACE_BITS)

@@ -82,16 +82,14 @@ def merged(context: ContextRecord, left: int, right: int) -> int:
 
 
 @kernel
-def _place(entries: I64s, n: int, word: int, slots: I64s) -> bool:
-    """Put the n entries of a bucket into its empty slots by its word; return False, with none put, if two collide."""
+def _is_perfect(entries: I64s, n: int, word: int) -> bool:
+    """Return whether the n entries of a bucket have slots of their own by its word."""
+    taken = 0
     for i in range(n):
-        entry = entries[i]
-        slot = _slot_of(word, _hash(entry & NONE))
-        if slots[slot] != -1:
-            for k in range(i):
-                slots[_slot_of(word, _hash(entries[k] & NONE))] = -1
+        slot = shift_left(1, _slot_of(word, _hash(entries[i] & NONE)))
+        if taken & slot:
             return False
-        slots[slot] = entry
+        taken |= slot
     return True
 
 
@@ -109,17 +107,17 @@ def build_pairs(entries: I64s, ends: I64s, n_buckets: int, buckets: I64s, pairs:
         bits = 0
         for i in range(n):
             bits |= shift_left(1, _filter_bit(_hash(first[i] & NONE)))
-        word, size, placed = 0, n, n == 0
-        while not placed:
+        word, size, multiplier, perfect = 0, n, 1, n == 0
+        while not perfect:
+            if multiplier > _MOST_MULTIPLIER:
+                size, multiplier = size + 1, 1
             if size > MOST_SLOTS or used + size > n_slots:
                 return -1
-            multiplier = 1
-            while multiplier < _MOST_MULTIPLIER and not placed:
-                word = used | (size << SYMBOL_BITS) | bits | shift_left(multiplier, MULTIPLIER_AT)
-                placed = _place(first, n, word, from_item(pairs, used))
-                multiplier += 2
-            if not placed:
-                size += 1
+            word = used | (size << SYMBOL_BITS) | bits | shift_left(multiplier, MULTIPLIER_AT)
+            perfect = _is_perfect(first, n, word)
+            multiplier += 2
+        for i in range(n):
+            pairs[used + _slot_of(word, _hash(first[i] & NONE))] = first[i]
         buckets[bucket] = word
         used += size
         begin += n

@@ -10,12 +10,12 @@ until one crosses its boundary. So one pair per token is enough.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import choose, inlined, kernel, shift_left, shift_right, wrapping_multiply
+from impls.compiled.codegen.memory import choose, kernel, shift_left, shift_right, wrapping_multiply
 from impls.compiled.codegen.pointers import from_item, i32s
 from impls.compiled.cpython.texts import buffer_for_ids, release_ids
 from impls.compiled.layout import COUNT_AT, LONGEST_DERIVED, NO_MEMORY, NONE, ContextRecord, Entry
 from impls.compiled.lookup.cache import ARENA_COUNT, LONGEST_SHORT, token_length, write_entry
-from impls.compiled.lookup.hashing import K1, hash_piece, key_high, key_low, same_bytes
+from impls.compiled.lookup.hashing import K1, hash_piece, key_of, same_bytes
 from impls.compiled.merge.merge_long import merge_long
 from impls.compiled.merge.merge_small import merge_small
 from impls.compiled.typed_memory import I32s, I64s, Rows, U8s
@@ -29,21 +29,16 @@ def index_tokens(blob: U8s, starts: I64s, tokens: I32s, n_tokens: int, table: I3
 
     `tokens` (int32) are the ids to index; empty tokens are left out.
     """
-    for i in range(n_tokens):
-        _put_token(blob, starts, table, shift, tokens[i])
-    return 0
-
-
-@kernel
-def _put_token(blob: U8s, starts: I64s, table: I32s, shift: int, token: int) -> None:
-    """Add a token to a table of `index_tokens`, which must have room, unless the token is empty."""
     mask = shift_right(-1, shift)
-    length = token_length(starts, token)
-    if length > 0:
-        slot = shift_right(hash_piece(from_item(blob, starts[token]), length), shift)
-        while table[slot] >= 0:
-            slot = (slot + 1) & mask
-        table[slot] = token
+    for i in range(n_tokens):
+        token = tokens[i]
+        length = token_length(starts, token)
+        if length > 0:
+            slot = shift_right(hash_piece(from_item(blob, starts[token]), length), shift)
+            while table[slot] >= 0:
+                slot = (slot + 1) & mask
+            table[slot] = token
+    return 0
 
 
 @kernel
@@ -193,25 +188,11 @@ def piece_ids(context: ContextRecord, piece: U8s, n_bytes: int, out: I32s) -> in
     count = merge_small(context, piece, n_bytes, out)
     if count < 0:
         count = merge_long(context, piece, n_bytes, out)
-    _replace_by_ids(context, out, count)
-    return count
-
-
-@kernel
-def byte_piece_ids(context: ContextRecord, piece: U8s, n_bytes: int, out: I32s) -> int:
-    """Write the ids of a piece that need not be UTF-8 as `piece_ids` does: `merge_small` may read characters."""
-    count = merge_long(context, piece, n_bytes, out)
-    _replace_by_ids(context, out, count)
-    return count
-
-
-@inlined
-def _replace_by_ids(context: ContextRecord, out: I32s, count: int) -> None:
-    """Replace `count` symbols (int32) by their ids."""
     ids = context.ids
     if ids != 0:
         for i in range(count):
             out[i] = ids[out[i]]
+    return count
 
 
 @kernel
@@ -247,7 +228,7 @@ def fill_rows(context: ContextRecord, blob: U8s, starts: I64s, n_tokens: int, ro
         piece = from_item(blob, start)
         if length < 1 or length > LONGEST_SHORT:
             continue
-        low, high = key_low(context.key_masks, piece, length), key_high(context.key_masks, piece, length)
+        low, high = key_of(context.key_masks, piece, length)
         count = piece_ids(context, piece, length, out)
         written = write_entry(context, rows[n], low, high, piece, length, out, count)
         if written and (shift_right(rows[n].fourth, COUNT_AT) & 15) != ARENA_COUNT:

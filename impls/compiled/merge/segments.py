@@ -9,6 +9,7 @@ cut without a branch: one bit per character says whether a segment begins there.
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import (
+    choose,
     inlined,
     kernel,
     leading_zeros,
@@ -27,7 +28,7 @@ from impls.compiled.layout import (
     LoneCharacter,
 )
 from impls.compiled.lookup.cache import LONGEST_SHORT, find, first_slot, keep, write_ids
-from impls.compiled.lookup.hashing import K1, key_high, key_low
+from impls.compiled.lookup.hashing import K1, key_of
 from impls.compiled.merge.piece import piece_ids
 from impls.compiled.pretokenize.scan import code_point, width
 from impls.compiled.typed_memory import I32s, Rows, U8s
@@ -42,19 +43,17 @@ LEAST = 6
 def build_character_ids(context: ContextRecord, table: Rows[LoneCharacter], scratch: I32s) -> int:
     """Fill in the ids of the 65536 characters of LONE; return 1, or 0 if those of a character do not fit."""
     piece, ids = u8s(address_of(scratch)), from_item(scratch, 2)
-    for code in range(65536):
-        packed = 0
-        if code >= 0x800:
-            set_word(piece, 0, 0x8080E0 | (code >> 12) | ((code >> 6 & 63) << 8) | ((code & 63) << 16))
-            n_bytes = width(piece[0])  # 3; for a constant all kernels that merge would be compiled again
-            count = piece_ids(context, piece, n_bytes, ids)
-            if count > n_bytes:
+    for code in range(0x800, 65536):
+        set_word(piece, 0, 0x8080E0 | (code >> 12) | ((code >> 6 & 63) << 8) | ((code & 63) << 16))
+        n_bytes = width(piece[0])  # 3; for a constant all kernels that merge would be compiled again
+        count, packed = piece_ids(context, piece, n_bytes, ids), 0
+        if count > n_bytes:
+            return 0
+        for i in range(3):
+            number = choose(i < count, ids[i], NONE)
+            if i < count and not 0 <= number < NONE:
                 return 0
-            for i in range(3):
-                number = ids[i] if i < count else NONE
-                if number < 0 or number > NONE or (number == NONE and i < count):
-                    return 0
-                packed |= number << (SYMBOL_BITS * i)
+            packed |= number << (SYMBOL_BITS * i)
         table[code].ids = packed
     return 1
 
@@ -103,7 +102,7 @@ def _ids_of_segment(context: ContextRecord, piece: U8s, n_bytes: int, out: I32s)
     """Write the ids of a segment of two characters or more; return how many, or NO_MEMORY."""
     if n_bytes > LONGEST_SHORT:
         return piece_ids(context, piece, n_bytes, out)
-    low, high = key_low(context.key_masks, piece, n_bytes), key_high(context.key_masks, piece, n_bytes)
+    low, high = key_of(context.key_masks, piece, n_bytes)
     entry = find(context, low, high, first_slot(context, low, high))
     if entry.high != 0:
         return write_ids(context, entry, out)

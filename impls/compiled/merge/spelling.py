@@ -8,7 +8,7 @@ from impls.compiled.layout import (
     BY_BYTES,
     ContextRecord,
 )
-from impls.compiled.pretokenize.scan import code_point, width
+from impls.compiled.pretokenize.scan import code_point, of_code_point, width
 from impls.compiled.typed_memory import I32s, U8s
 
 
@@ -45,21 +45,19 @@ def _spell(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s, most
         table = by_page
         if last != 0 and i + size >= n_bytes:
             table = last
-        symbol = table[(pages[code >> 6] << 6) + (code & 63)]
+        symbol = of_code_point(pages, table, code)
+        in_bytes = symbol < 0 and (unknown < 0 or symbol == BY_BYTES)
+        if waiting != 0 and not in_bytes and (symbol >= 0 or fuses == 0):
+            symbols[count] = unknown
+            count, waiting = count + 1, 0
         if symbol >= 0:
-            if waiting != 0:
-                symbols[count] = unknown
-                count, waiting = count + 1, 0
             symbols[count] = symbol
             count += 1
-        elif unknown < 0 or symbol == BY_BYTES:
+        elif in_bytes:
             for k in range(size):
                 symbols[count] = byte_symbols[piece[i + k]]
                 count += 1
         else:
-            if waiting != 0 and fuses == 0:
-                symbols[count] = unknown
-                count += 1
             waiting = 1
         i += size
     if waiting != 0:

@@ -62,13 +62,9 @@ def from_characters(model: Model) -> tuple[Symbols, dict[str, np.ndarray], tuple
 
 def _spelled(there: np.ndarray) -> np.ndarray:
     """Return, by code point, whether all its UTF-8 bytes are available; `there` says so by byte."""
-    code = np.arange(N_CODE_POINTS)
-    tail = [there[0x80 | (code >> shift & 63)] for shift in (0, 6, 12)]
-    heads = [
-        there[np.minimum(mark | code >> shift, 255)] for mark, shift in ((0, 0), (0xC0, 6), (0xE0, 12), (0xF0, 18))
-    ]
-    ways = [heads[0], heads[1] & tail[0], heads[2] & tail[0] & tail[1], heads[3] & tail[0] & tail[1] & tail[2]]
-    spelled: np.ndarray = np.select([code < 0x80, code < 0x800, code < 0x10000], ways[:3], ways[3])
+    data = "".join(map(chr, range(N_CODE_POINTS))).encode("utf-8", "surrogatepass")
+    bytes_ = np.frombuffer(data, np.uint8)
+    spelled: np.ndarray = np.logical_and.reduceat(there[bytes_], np.flatnonzero(bytes_ & 0xC0 != 0x80))
     return spelled
 
 

@@ -9,7 +9,7 @@ from impls.compiled.codegen.memory import inlined, kernel
 from impls.compiled.codegen.pointers import from_item
 from impls.compiled.layout import UNCOVERED, ContextRecord
 from impls.compiled.pretokenize.layout import Automaton
-from impls.compiled.typed_memory import U8s, U16s
+from impls.compiled.typed_memory import Numbers, U8s, U16s
 from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 
 
@@ -31,12 +31,17 @@ def code_point(at: U8s, byte: int) -> int:
 
 
 @inlined
+def of_code_point(pages: U16s, by_page: Numbers, code: int) -> int:
+    """Return what a table of two levels holds for a code point."""
+    return by_page[(pages[code >> 6] << 6) + (code & 63)]
+
+
+@inlined
 def class_at(ascii_classes: U8s, pages: U16s, page_classes: U8s, at: U8s, byte: int) -> int:
     """Return the class of the character at `at`, whose lead byte is `byte`."""
     if byte < 128:
         return ascii_classes[byte]
-    code = code_point(at, byte)
-    return page_classes[(pages[code >> 6] << 6) + (code & 63)]
+    return of_code_point(pages, page_classes, code_point(at, byte))
 
 
 @kernel
@@ -74,8 +79,13 @@ def scan_block(context: ContextRecord, text: U8s, n_bytes: int, start: int, limi
     ends, n = context.ends, 0
     row, last, position, begin = 0, start, start, start
     while position < n_bytes:
-        byte = text[position]
-        entry = transitions[row + class_at(ascii_classes, pages, page_classes, from_item(text, position), byte)]
+        byte, following = text[position], position + 1
+        if byte < 128:
+            entry = transitions[row + ascii_classes[byte]]
+        else:
+            code = code_point(from_item(text, position), byte)
+            entry = transitions[row + of_code_point(pages, page_classes, code)]
+            following = position + width(byte)
         ends[n] = position
         if entry & CUT:
             n += 1
@@ -86,7 +96,7 @@ def scan_block(context: ContextRecord, text: U8s, n_bytes: int, start: int, limi
         if entry & MATCH_BEFORE:
             last = position
         row = entry >> FLAG_BITS
-        position += width(byte)
+        position = following
         if entry & RESUME:
             if last <= begin:
                 return UNCOVERED
