@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate, chain
+from os.path import commonprefix
 
 import numpy as np
 
 from impls.compiled.merge.spelling_tables import single_characters
 from impls.compiled.pretokenize.layout import SpecialRow, SuffixRow
-from impls.core.errors import UnknownSymbol, Unsupported
+from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.core.model.cuts import Cuts
 from impls.core.model.whole_tokens import WholeTokens
-from impls.core.text.patterns import Splitter
 from impls.core.text.text import special_matcher
+from impls.operations import pieces
 from impls.operations.stream_rules import StreamRules
 
 _MOST_PREFIXES = 4
@@ -40,56 +41,45 @@ def suffixes_by_prefix(texts: Iterable[str]) -> dict[str, list[str]]:
         group = groups[text[0]]
         if not group or not text.startswith(group[-1]):
             group.append(text)
-    return {(prefix := common_prefix(group)): [text[len(prefix) :] for text in group] for group in groups.values()}
+    by_prefix = {commonprefix(group): group for group in groups.values()}  # noqa: RUF071 - of strings, not of paths
+    return {prefix: [text[len(prefix) :] for text in group] for prefix, group in by_prefix.items()}
 
 
 def special_table(by_prefix: Mapping[str, Sequence[str]]) -> SpecialTokenTable:
     """Return the table for the kernels; if there are too many prefixes, an empty one with -1 rows."""
     if len(by_prefix) > _MOST_PREFIXES:
         return np.zeros(1, np.uint8), -1
-    all_rows = SpecialRow.dtype.itemsize * len(by_prefix)
-    text_at = all_rows + SuffixRow.dtype.itemsize * sum(map(len, by_prefix.values()))
-    rows: list[tuple[int, ...]] = []
-    suffix_rows: list[tuple[int, ...]] = []
-    text = bytearray()
-
-    def put(part: str) -> tuple[int, int]:
-        data = part.encode()
-        text.extend(data)
-        return text_at + len(text) - len(data), len(data)
-
-    for prefix, suffixes in by_prefix.items():
-        first = all_rows + SuffixRow.dtype.itemsize * len(suffix_rows)
-        rows.append((*put(prefix), first, len(suffixes)))
-        suffix_rows += map(put, suffixes)
-    data = np.array(rows, np.int64).tobytes() + np.array(suffix_rows, np.int64).tobytes() + text + bytes(1)
-    return np.frombuffer(data, np.uint8), len(rows)
+    suffixes = list(by_prefix.values())
+    texts = [text.encode() for text in chain(by_prefix, *suffixes)]
+    n_rows, lengths = len(by_prefix), list(map(len, texts))
+    suffixes_at = SpecialRow.dtype.itemsize * n_rows
+    begin = suffixes_at + SuffixRow.dtype.itemsize * (len(texts) - n_rows)
+    places = list(zip(accumulate(lengths, initial=begin), lengths, strict=False))
+    first = accumulate(map(len, suffixes), initial=0)
+    rows = [
+        (*place, suffixes_at + SuffixRow.dtype.itemsize * n_before, len(group))
+        for place, n_before, group in zip(places, first, suffixes, strict=False)
+    ]
+    data = np.array(rows, np.int64).tobytes() + np.array(places[n_rows:], np.int64).tobytes() + b"".join(texts)
+    return np.frombuffer(data + bytes(1), np.uint8), n_rows
 
 
 class Specials:
     """The special and added tokens of a model, as strings to search for."""
 
     def __init__(self, model: Model) -> None:
-        texts = list(model.whole_token_ids)
+        texts = frozenset(model.whole_token_ids)
         self.none = not texts
         """Whether the model has no special texts."""
         self._hidden = WholeTokens(model).hidden
-        self._prefix, self._matcher = common_prefix(texts), special_matcher(frozenset(texts))
+        # `in` finds one character many times as fast as `re`.
+        self._first, self._matcher = commonprefix([*texts])[:1], special_matcher(texts)  # noqa: RUF071
 
     def absent(self, text: str) -> bool:
         """Return whether `text` holds no special token, so that all of it is ordinary text."""
         if self._hidden:
             return False
-        return self.none or self._prefix not in text or self._matcher.search(text) is None
-
-
-def common_prefix(texts: list[str]) -> str:
-    """Return the longest common prefix of all texts."""
-    if not texts:
-        return ""
-    first, last = min(texts), max(texts)
-    length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    return first[:length]
+        return self.none or self._first not in text or self._matcher.search(text) is None
 
 
 Merge = Callable[[str], np.ndarray]
@@ -102,82 +92,50 @@ class SpecialPieces:
         texts = model.user_defined_texts
         if texts and model.pattern:
             raise Unsupported("compiled", "split stages before user-defined pieces")
+        self._model = model
         self._ids = {text: model.id_by_token[text.encode()] for text in texts}
         self._matcher = special_matcher(texts) if texts else None
-        self._prefix = common_prefix(list(texts))
         self._unused = {} if model.sentencepiece is None else model.unused_parts
-        self._alphabet = Alphabet(model) if may_be_refused(model) else None
+        self._doubtful = _doubtful_characters(model)
 
     def __bool__(self) -> bool:
-        return bool(self._ids or self._unused or self._alphabet)
+        return bool(self._ids or self._unused or self._doubtful)
 
     def absent(self, text: str) -> bool:
         """Return whether the kernels alone can encode a normalised text: no special piece, all characters known."""
-        if self._alphabet is not None and self._alphabet.is_doubtful(text):
+        if self._unused or (self._doubtful and self._doubtful.search(text)):
             return False
-        if self._unused:
-            return False
-        return self._matcher is None or self._prefix not in text or self._matcher.search(text) is None
+        return self._matcher is None or self._matcher.search(text) is None
 
     def encode(self, text: str, merge: Merge) -> np.ndarray:
         """Return the ids (uint32) of a normalised text; `merge` encodes the text between user-defined pieces.
 
         Raises `UnknownSymbol`.
         """
-        if self._alphabet is not None and self._alphabet.is_doubtful(text):
-            self._alphabet.check(text)
-        ids = merge(text) if self._matcher is None else self._around_user_defined(text, merge)
-        if not self._unused:
-            return ids
-        unused = self._unused
-        return np.array([part for i in ids.tolist() for part in unused.get(i, (i,))], np.uint32)
-
-    def _around_user_defined(self, text: str, merge: Merge) -> np.ndarray:
+        if self._doubtful and self._doubtful.search(text):
+            pieces.encode(self._model, text, self._model.symbols)  # raises it, with its offset
         parts: list[np.ndarray] = []
         start = 0
-        assert self._matcher is not None
-        for match in self._matcher.finditer(text):
+        for match in () if self._matcher is None else self._matcher.finditer(text):
             parts += [merge(text[start : match.start()]), np.array([self._ids[match[0]]], np.uint32)]
             start = match.end()
-        return np.concatenate([*parts, merge(text[start:])])
+        ids = np.concatenate([*parts, merge(text[start:])])
+        if unused := self._unused:
+            ids = np.array([part for i in ids.tolist() for part in unused.get(i, (i,))], np.uint32)
+        return ids
 
 
-def may_be_refused(model: Model) -> bool:
-    """Return whether the model refuses characters: it has neither an unknown token nor bytes for those it lacks."""
-    return (
-        model.alphabet == "chars"
-        and model.unknown_id is None
-        and not (model.sentencepiece and model.sentencepiece.spells_all)
-    )
+def _doubtful_characters(model: Model) -> re.Pattern[str] | None:
+    """Return an expression for a character that is unknown, or known only inside a piece, or only at its end.
 
-
-class Alphabet:
-    """The characters of a model that cannot encode any other: the kernels get only texts of these."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self._splitter = Splitter(model.pattern)
-        self._cuts = None if model.sentencepiece is None else Cuts(model)
-        inner, last = single_characters(model)
-        known = "".join(map(re.escape, sorted(inner.keys() & last.keys())))
-        self._doubtful = re.compile(f"[^{known}]" if known else r"[\s\S]")
-
-    def is_doubtful(self, text: str) -> bool:
-        """Return whether a character of `text` is unknown, or known only inside a piece, or only at its end."""
-        return self._doubtful.search(text) is not None
-
-    def check(self, text: str) -> None:
-        """Raise `UnknownSymbol` for the first character of a normalised text that is unknown at its position."""
-        offset = 0
-        for piece in self._splitter.split(text):
-            for part in [piece] if self._cuts is None else self._cuts.cut(piece):
-                if self._cuts is None or part not in self._cuts.user_defined:
-                    try:
-                        self._model.symbols(part)
-                    except UnknownSymbol as error:
-                        at = self._splitter.offset(text, offset + error.offset)
-                        raise UnknownSymbol(error.character, at) from None
-                offset += len(part)
+    None if the model has an unknown token, or bytes, for those that it lacks.
+    """
+    spells_all = model.sentencepiece is not None and model.sentencepiece.spells_all
+    if model.alphabet == "bytes" or model.unknown_id is not None or spells_all:
+        return None
+    inner, last = single_characters(model)
+    known = "".join(map(re.escape, sorted(inner.keys() & last.keys())))
+    return re.compile(f"[^{known}]" if known else r"[\s\S]")
 
 
 def without_hidden_space(data: bytes, ids: Iterable[int], rules: StreamRules) -> bytes | None:
