@@ -16,10 +16,10 @@ from impls.compiled.cpython.pyobjects import (
     decrement,
     list_of_ids,
     new_none,
+    release_lock,
     restore_thread,
     save_thread,
     store_in_array,
-    this_thread,
 )
 from impls.compiled.cpython.strings import length_of
 from impls.compiled.cpython.texts import (
@@ -50,24 +50,22 @@ def _in_parts(context: ContextRecord, text: int, wanted: int, check_special: int
     kind, characters = splittable_characters(context, text)
     if kind < 0:
         return 0
-    n, out, limit = length_of(text), context.out, context.out_limit
-    array, room, total, begin, count = 0, 0, 0, 0, 0
-    state = save_thread()
+    n, array, room, total, begin, count = length_of(text), 0, 0, 0, 0, 0
+    state = release_lock(context)
     while begin < n and count >= 0:
-        count, begin = encode_part(context, kind, characters, begin, n, out, limit, check_special)
-        if count >= 0:
-            if array == 0 or total + count > room:
-                room = total + count
-                if begin < n:
-                    room = room * n // begin * 17 // 16
-                restore_thread(state)
-                array = array_with_room(context, array, room)
-                state = save_thread()
+        count, begin = encode_part(context, kind, characters, begin, n, check_special)
+        if count >= 0 and (array == 0 or total + count > room):
+            room = total + count
+            if begin < n:
+                room = room * n // begin * 17 // 16
+            restore_thread(state)
+            array = array_with_room(context, array, room)
+            state = save_thread()
             if array == 0:
                 count = NO_MEMORY
-            else:
-                store_in_array(array, total, out, count)
-        total += max(count, 0)
+        if count >= 0:
+            store_in_array(array, total, context.out, count)
+            total += count
     restore_thread(state)
     result = 0
     if count < 0:
@@ -113,7 +111,6 @@ def _encoded(context: ContextRecord, text: int, wanted: int, check_special: int)
     context.busy = 1
     result = 0
     if is_long(context, text):
-        context.busy = this_thread()
         result = _in_parts(context, text, wanted, check_special)
     if result == 0:
         result = _at_once(context, text, wanted, check_special)

@@ -13,29 +13,11 @@ from impls.compiled.cpython.strings import type_of
 from impls.compiled.cpython.texts import OUT_REGION
 from impls.compiled.layout import ContextRecord
 from impls.compiled.lookup.cache import token_length
-from impls.compiled.typed_memory import U8s
 
 COPY_BYTES = 16
 """Bytes copied at once; a copy may run up to this far past the end of a token, in the blob and in the copy."""
 decode_utf8 = external("PyUnicode_DecodeUTF8", 3)
 bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
-
-
-@kernel
-def _start_of(context: ContextRecord, token: int) -> int:
-    """Return the offset of a token's bytes in the blob; negative for an id that no token has."""
-    if token < 0 or token >= context.n_ids:
-        return -1
-    return context.token_starts[token]
-
-
-@kernel
-def _copy_token(context: ContextRecord, start: int, length: int, out: U8s) -> None:
-    """Write a token's bytes to `out`, and up to COPY_BYTES - 1 more bytes."""
-    source = from_item(context.token_bytes, start)
-    for i in range(0, length, COPY_BYTES):
-        set_word(out, i, word_at(source, i))
-        set_word(out, i + 8, word_at(source, i + 8))
 
 
 @kernel
@@ -49,18 +31,17 @@ def _gather(context: ContextRecord, ids: int, n_ids: int) -> tuple[int, int]:
     out = allocate(OUT_REGION, room)
     if out == 0:
         return 0, 0
-    used, ints = 0, context.int_type
+    used, ints, starts = 0, context.int_type, context.token_starts
     for i in range(n_ids):
         item = list_get(ids, i)
-        start = -1
+        token = -1
         if type_of(item) == ints:
             token = long_as_long(item)
-            start = _start_of(context, token)
-        if start < 0:
+        if token < 0 or token >= context.n_ids or starts[token] < 0:
             clear_error()
             release_memory(out)
             return 0, 0
-        length = token_length(context.token_starts, token)
+        length = token_length(starts, token)
         if used + length + COPY_BYTES > room:
             room = 2 * room + length
             grown = reallocate(OUT_REGION, out, room)
@@ -68,7 +49,10 @@ def _gather(context: ContextRecord, ids: int, n_ids: int) -> tuple[int, int]:
                 release_memory(out)
                 return 0, 0
             out = grown
-        _copy_token(context, start, length, u8s(out + used))
+        source, target = from_item(context.token_bytes, starts[token]), u8s(out + used)
+        for at in range(0, length, COPY_BYTES):
+            set_word(target, at, word_at(source, at))
+            set_word(target, at + 8, word_at(source, at + 8))
         used += length
     return out, used
 

@@ -30,6 +30,13 @@ this_thread = external("PyThread_get_thread_ident", 0)
 
 
 @kernel
+def release_lock(context: ContextRecord) -> int:
+    """Release the interpreter lock, as the thread that uses the context; return what takes the lock again."""
+    context.busy = this_thread()
+    return save_thread()
+
+
+@kernel
 def new_none(context: ContextRecord) -> int:
     """Return None as a new reference."""
     none = context.none_object
@@ -57,25 +64,6 @@ def list_of_ids(context: ContextRecord, ids: int, count: int) -> int:
     return boxed
 
 
-@kernel
-def _empty_array(context: ContextRecord, count: int) -> int:
-    """Return a new uint32 array of shape (count,); 0 with an exception set if out of memory."""
-    kind = context.array_kind
-    # PyArray_Empty steals a reference to the dtype, and reads the shape from memory.
-    increment(kind)
-    context.size = count
-    return call_pointer_4(context.new_array, 1, field_address(context, "size"), kind, 0)
-
-
-@kernel
-def array_of_ids(context: ContextRecord, ids: int, count: int) -> int:
-    """Return a new array of these ids; 0 with an exception set if out of memory."""
-    array = _empty_array(context, count)
-    if array != 0:
-        store_in_array(array, 0, ids, count)
-    return array
-
-
 @inlined
 def data_of_array(array: int) -> int:
     """Return the address of an array's ids, as PyArray_DATA of the public headers does."""
@@ -94,12 +82,23 @@ def array_with_room(context: ContextRecord, array: int, room: int) -> int:
 
     If out of memory, returns 0 with an exception set, and the array is released.
     """
-    if array == 0:
-        return _empty_array(context, room)
     context.size = room
+    if array == 0:
+        # PyArray_Empty steals a reference to the dtype, and reads the shape from memory.
+        increment(context.array_kind)
+        return call_pointer_4(context.new_array, 1, field_address(context, "size"), context.array_kind, 0)
     none = call_pointer_4(context.resize, array, field_address(context, "shape"), 0, 0)
     decrement(none)
     if none == 0:
         decrement(array)
         return 0
+    return array
+
+
+@kernel
+def array_of_ids(context: ContextRecord, ids: int, count: int) -> int:
+    """Return a new array of these ids; 0 with an exception set if out of memory."""
+    array = array_with_room(context, 0, count)
+    if array != 0:
+        store_in_array(array, 0, ids, count)
     return array

@@ -18,7 +18,7 @@ from impls.compiled.codegen.memory import (
     shift_right,
 )
 from impls.compiled.codegen.pointers import address_of, u8s
-from impls.compiled.cpython.pyobjects import restore_thread, save_thread
+from impls.compiled.cpython.pyobjects import release_lock, restore_thread
 from impls.compiled.cpython.strings import (
     character,
     characters_of,
@@ -40,6 +40,8 @@ from impls.compiled.layout import (
     RAISED,
     ContextRecord,
 )
+from impls.compiled.pretokenize.layout import Automaton
+from impls.compiled.pretokenize.scan import of_code_point
 from impls.compiled.pretokenize.special_search import may_hold_special
 
 OUT_REGION = 2
@@ -79,20 +81,17 @@ def _encode(context: ContextRecord, text: int, n_bytes: int, out: int, check_spe
 
 
 @inlined
-def _class_of(context: ContextRecord, code: int) -> int:
-    automaton = context.automaton
-    if code < 128:
-        return automaton.ascii_classes[code]
-    return automaton.page_classes[(automaton.pages[code >> 6] << 6) + (code & 63)]
+def _class_of(automaton: Automaton, code: int) -> int:
+    return of_code_point(automaton.pages, automaton.page_classes, code)
 
 
 @kernel
 def _cut_within(context: ContextRecord, kind: int, characters: int, begin: int, end: int) -> int:
     """Return the last index after `begin`, and before `end`, at which a text may be cut; `begin` if none."""
-    cuts, at = context.cuts, end - 1
-    after = _class_of(context, character(kind, characters, max(at, begin)))
+    cuts, automaton, at = context.cuts, context.automaton, end - 1
+    after = _class_of(automaton, character(kind, characters, max(at, begin)))
     while at > begin:
-        before = _class_of(context, character(kind, characters, at - 1))
+        before = _class_of(automaton, character(kind, characters, at - 1))
         if shift_right(cuts[before], after) & 1:
             return at
         after = before
@@ -138,16 +137,9 @@ def is_long(context: ContextRecord, text: int) -> bool:
 
 @outlined
 def encode_part(
-    context: ContextRecord,
-    kind: int,
-    characters: int,
-    begin: int,
-    n: int,
-    out: int,
-    room: int,
-    check_special: int,
+    context: ContextRecord, kind: int, characters: int, begin: int, n: int, check_special: int
 ) -> tuple[int, int]:
-    """Write the ids of the part that begins at character `begin` of n; return their number and the part's end.
+    """Write the ids of the part that begins at character `begin` of n to OUT; return their number and the part's end.
 
     Instead of the number it may return NO_ROOM (the ids might not fit), NOT_UTF8, or an error code of `encode_text`.
     Needs no interpreter lock.
@@ -156,10 +148,9 @@ def encode_part(
     address = utf8_of_part(context, kind, characters + max(kind, 1) * begin, end - begin)
     if address == 0:
         return NOT_UTF8, end
-    n_bytes = context.size
     count = NO_ROOM
-    if n_bytes <= room:
-        count = _encode(context, address, n_bytes, out, check_special)
+    if context.size <= context.out_limit:
+        count = _encode(context, address, context.size, context.out, check_special)
     release_utf8(context)
     return count, end
 
@@ -179,11 +170,11 @@ def encode_text(context: ContextRecord, text: int, check_special: int) -> tuple[
     if out == 0:
         release_utf8(context)
         return NO_MEMORY, context.out
-    if n_bytes < RELEASE_FROM_BYTES:
-        count = _encode(context, address, n_bytes, out, check_special)
-    else:
-        state = save_thread()
-        count = _encode(context, address, n_bytes, out, check_special)
+    state = 0
+    if n_bytes >= RELEASE_FROM_BYTES:
+        state = release_lock(context)
+    count = _encode(context, address, n_bytes, out, check_special)
+    if state != 0:
         restore_thread(state)
     release_utf8(context)
     return count, out

@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,24 @@ print(seen <= {2, 3}, 3 in seen)
 def test_a_forked_child_uses_no_context_of_a_thread_that_is_gone() -> None:
     done = run(FORK.replace("{rounds}", str(20 * int(os.environ.get("BPEBENCH_FUZZ", "1")))))
     assert done.stdout == "True True\n", done.stderr[-2000:]
+
+
+def test_a_context_says_which_thread_uses_it_while_the_interpreter_lock_is_released() -> None:
+    """A child that is forked meanwhile must replace it."""
+    tokenizer, over = Compiled(Model(tokens=tuple(bytes([byte]) for byte in range(256)))), threading.Event()
+
+    def keep_encoding() -> None:
+        while not over.is_set():
+            tokenizer.encode("abc " * 12_000)
+
+    thread = threading.Thread(target=keep_encoding)
+    thread.start()
+    try:
+        seen = {tokenizer._own["busy"] for _ in range(20_000)}
+    finally:
+        over.set()
+        thread.join()
+    assert seen <= {0, thread.ident}
 
 
 FORK_WHILE_LOADING = """
