@@ -11,9 +11,9 @@ from __future__ import annotations
 from impls.compiled.codegen.memory import (
     bit_count,
     inlined,
-    kernel,
     leading_zeros,
     lowest_bit,
+    outlined,
     shift_left,
     shift_right,
     wrapping_add,
@@ -32,8 +32,8 @@ from impls.compiled.pretokenize.byte_masks import (
     two_bytes_wide,
     write_numbers,
 )
-from impls.compiled.pretokenize.layout import CL100K, DEEPSEEK, O200K, Masks
-from impls.compiled.pretokenize.scan import code_point, width
+from impls.compiled.pretokenize.layout import DEEPSEEK, O200K, Masks
+from impls.compiled.pretokenize.scan import code_point, of_code_point, width
 from impls.compiled.typed_memory import I32s, U8s
 from impls.core.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
 
@@ -41,13 +41,6 @@ EDGE = 4
 """Bytes before the end of a window whose marks may still change: the longest contraction has three bytes."""
 LEAST = 8
 """Minimum size of a window that was cut short; smaller ones are left to the automaton."""
-
-
-@inlined
-def flags_at(context: ContextRecord, at: U8s, byte: int) -> int:
-    """Return the flags (`core/pattern/flags`) of the character at `at` whose lead byte is `byte`."""
-    code = code_point(at, byte)
-    return context.character_flags[(context.flag_pages[code >> 6] << 6) + (code & 63)]
 
 
 @inlined
@@ -71,12 +64,12 @@ def spread(flag: int, bytes_: int) -> int:
     return bytes_ if flag != 0 else 0
 
 
-@inlined
-def _mark_non_ascii(context: ContextRecord, at: U8s, masks: Masks, kind: int) -> None:
+@outlined
+def mark_non_ascii(context: ContextRecord, at: U8s, masks: Masks, kind: int) -> None:
     """Complete `letters` and fill `continuation` and `cuts` for a window that is not all ASCII.
 
-    `kind` is a compile-time constant: O200K distinguishes case, so `upper` is completed, and `any_case` and `marks` are
-    filled; for DEEPSEEK `sinographs` is filled, and `cuts` holds those of ASCII already.
+    O200K distinguishes case, so `upper` is completed, and `any_case` and `marks` are filled. For DEEPSEEK marks are
+    letters, `sinographs` is filled, and `cuts` holds those of ASCII already. Other kinds are alike.
     """
     continuation, d0, d1, ideographs, e4, e9, below_b0, below_a0, from_b8, last_of_e9 = high_masks(at)
     upper, any_case, marks, cuts, hangul = 0, 0, 0, 0, 0
@@ -112,7 +105,7 @@ def _mark_non_ascii(context: ContextRecord, at: U8s, masks: Masks, kind: int) ->
                     any_case |= letter_bytes
             continue
         others &= others - 1
-        flags = flags_at(context, from_item(at, i), byte)
+        flags = of_code_point(context.flag_pages, context.character_flags, code_point(from_item(at, i), byte))
         bytes_ = shift_left(shift_left(1, width(byte)) - 1, i)
         letters |= spread(flags & LETTER, bytes_)
         cuts |= spread(flags & CUT, bytes_)
@@ -125,24 +118,6 @@ def _mark_non_ascii(context: ContextRecord, at: U8s, masks: Masks, kind: int) ->
         masks.upper = upper
         masks.any_case = any_case
         masks.marks = marks
-
-
-@kernel
-def mark_non_ascii(context: ContextRecord, at: U8s, masks: Masks) -> None:
-    """Complete `letters` and fill `continuation` and `cuts` for a window that is not all ASCII."""
-    _mark_non_ascii(context, at, masks, CL100K)
-
-
-@kernel
-def mark_non_ascii_with_case(context: ContextRecord, at: U8s, masks: Masks) -> None:
-    """Mark as `mark_non_ascii` does, and complete `upper`, fill `any_case` and `marks`, for patterns with case."""
-    _mark_non_ascii(context, at, masks, O200K)
-
-
-@kernel
-def mark_for_deepseek(context: ContextRecord, at: U8s, masks: Masks) -> None:
-    """Mark as `mark_non_ascii` does, with marks as letters; fill `sinographs` too, and keep the bits in `cuts`."""
-    _mark_non_ascii(context, at, masks, DEEPSEEK)
 
 
 @inlined
@@ -158,11 +133,10 @@ def run_ends(starts: int, runs: int) -> int:
 
 
 @inlined
-def every_third(run_starts: int, runs: int) -> int:
+def every_third(runs: int) -> int:
     """Return marks at every third byte of each run, beginning with its first."""
     inner = runs & shift_left(runs, 1) & shift_left(runs, 2) & shift_left(runs, 3)
-    marks = run_starts
-    more = run_starts
+    marks = more = runs & ~shift_left(runs, 1)
     while True:
         more = shift_left(more, 3) & inner
         if more == 0:
@@ -171,13 +145,15 @@ def every_third(run_starts: int, runs: int) -> int:
 
 
 @inlined
-def newline_starts(newlines: int, blanks: int, punctuation: int) -> int:
-    """Return where white space begins pieces, in a window that has line breaks.
+def space_starts(newlines: int, blanks: int, punctuation: int) -> int:
+    """Return where white space begins pieces.
 
     Line breaks right after punctuation belong to it; in other white space, everything up to the last line break is one
     piece, and the blanks after it begin another.
     """
     spaces = blanks | newlines
+    if newlines == 0:
+        return spaces & ~shift_left(spaces, 1)
     attached = shift_left(punctuation, 1) & newlines
     free = spaces & ~carried(attached, newlines)
     starts = free & ~shift_left(free, 1)
@@ -207,15 +183,12 @@ def is_contraction(at: U8s) -> int:
 
 
 @inlined
-def final_starts(starts: int, spaces: int, size: int) -> int:
+def _final_starts(starts: int, spaces: int, size: int) -> int:
     """Return the marks a window of `size` bytes may use: none at 0, none near its end or in white space up to there."""
     usable = size - EDGE
     if shift_right(spaces, usable - 1) & 1:
-        others = ~spaces & shift_right(-1, 65 - usable)
-        usable = 64 - leading_zeros(others)
-    if usable < 2:
-        return 0
-    return starts & shift_right(-1, 64 - usable) & ~1
+        usable = last_start(~spaces & shift_right(-1, 65 - usable)) + 1
+    return starts & shift_right(-1, 64 - usable) & ~1 if usable >= 2 else 0
 
 
 @inlined
@@ -259,5 +232,5 @@ def used_starts(starts: int, certain: int, spaces: int, size: int) -> tuple[int,
     if certain != 0 and size == 64:
         last = last_start(certain)
         return starts & shift_right(-1, 63 - last) & ~1, last
-    starts = final_starts(starts, spaces, size)
+    starts = _final_starts(starts, spaces, size)
     return starts, last_start(starts)

@@ -24,8 +24,8 @@ from impls.compiled.pretokenize.bitparallel import (
     is_contraction,
     mark_ascii,
     mark_non_ascii,
-    mark_non_ascii_with_case,
-    newline_starts,
+    space_starts,
+    spread,
     used_starts,
     write_starts,
 )
@@ -80,24 +80,24 @@ def _common_starts(masks: Masks, letters: int, blanks: int, punctuation: int, sp
     if splitter == QWEN or splitter == TEKKEN:  # noqa: SIM109 - of a tuple Numba makes code that can raise
         starts |= digits
     else:
-        starts |= every_third(digits & ~shift_left(digits, 1), digits)
-    if newlines != 0:
-        starts |= newline_starts(newlines, blanks, punctuation)
-    else:
-        starts |= spaces & ~shift_left(spaces, 1)
+        starts |= every_third(digits)
+    starts |= space_starts(newlines, blanks, punctuation)
     return starts | (blanks & ~shift_right(spaces, 1))
 
 
 @inlined
-def _split_contractions(starts: int, at: U8s, masks: Masks, letters: int) -> int:
-    """Return `starts` with cl100k's contractions: one at the beginning of a piece is the whole piece."""
-    apostrophes = starts & masks.apostrophes & shift_right(letters, 1)
+def _split_contractions(starts: int, at: U8s, masks: Masks, letters: int, upper: int) -> int:
+    """Return `starts` with the contractions of gpt2 and cl100k: one at the beginning of a piece is the whole piece.
+
+    None has a letter in `upper`: gpt2's are lower case.
+    """
+    apostrophes = starts & masks.apostrophes & shift_right(letters & ~upper, 1)
     while apostrophes != 0:
         i = lowest_bit(apostrophes)
         apostrophes &= apostrophes - 1
         n = is_contraction(from_item(at, i))
-        if n > 0 and i < 60:
-            starts |= shift_left(1, i + 1 + n) & letters
+        if n > 0 and i < 60 and (n == 1 or (shift_right(upper, i + 2) & 1) == 0):
+            starts = (starts & ~shift_left(1, i + 1)) | (shift_left(1, i + 1 + n) & letters)
     return starts
 
 
@@ -121,25 +121,12 @@ def _suffix_contractions(starts: int, at: U8s, masks: Masks, letters: int, size:
 
 
 @inlined
-def _gpt2_starts(masks: Masks, at: U8s, letters: int, blanks: int) -> int:
-    spaces = blanks | masks.newlines
+def _gpt2_starts(masks: Masks, letters: int, spaces: int, punctuation: int) -> int:
     digits = masks.digits
-    punctuation = ~(letters | digits | spaces)
-    led_in = shift_left(masks.spaces, 1)
     starts = (letters & ~shift_left(letters, 1)) | (digits & ~shift_left(digits, 1))
     starts |= punctuation & ~shift_left(punctuation, 1)
-    starts &= ~led_in
-    apostrophes = starts & masks.apostrophes & shift_right(letters & ~masks.upper, 1)
-    while apostrophes != 0:
-        i = lowest_bit(apostrophes)
-        apostrophes &= apostrophes - 1
-        n = is_contraction(from_item(at, i))
-        # The pattern distinguishes case, so the second letter must be lower case too.
-        if n > 0 and i < 60 and (n == 1 or (shift_right(masks.upper, i + 2) & 1) == 0):
-            starts &= ~shift_left(1, i + 1)
-            starts |= shift_left(1, i + 1 + n) & letters
-    starts |= spaces & ~shift_left(spaces, 1)
-    return starts | (spaces & ~shift_right(spaces, 1))
+    starts &= ~shift_left(masks.spaces, 1)  # a space leads in what follows
+    return starts | (spaces & ~shift_left(spaces, 1)) | (spaces & ~shift_right(spaces, 1))
 
 
 @inlined
@@ -153,10 +140,7 @@ def _starts(context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int,
     cuts, certain = 0, certain_starts(masks)
     masks.continuation = 0
     if masks.high != 0:
-        if kind == O200K:
-            mark_non_ascii_with_case(context, at, masks)
-        else:
-            mark_non_ascii(context, at, masks)
+        mark_non_ascii(context, at, masks, kind)
         cuts = masks.cuts
     letters, upper = masks.letters, masks.upper
     if kind == O200K:
@@ -171,17 +155,17 @@ def _starts(context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int,
         return 0, 0
     blanks = masks.spaces | masks.other_spaces
     spaces = blanks | masks.newlines
+    punctuation = ~(letters | masks.digits | spaces)
     if kind == GPT2:
-        starts = _gpt2_starts(masks, at, letters, blanks)
+        starts = _gpt2_starts(masks, letters, spaces, punctuation)
     else:
-        punctuation = ~(letters | masks.digits | spaces)
         starts = _common_starts(masks, letters, blanks, punctuation, splitter)
-        if kind == CL100K:
-            starts = _split_contractions(starts, at, masks, letters)
-        else:
-            starts |= upper & shift_left(letters & ~upper, 1)
-            if splitter == O200K:
-                starts = _suffix_contractions(starts, at, masks, letters, size)
+    if kind == O200K:
+        starts |= upper & shift_left(letters & ~upper, 1)
+        if splitter == O200K:
+            starts = _suffix_contractions(starts, at, masks, letters, size)
+    else:
+        starts = _split_contractions(starts, at, masks, letters, spread(kind == GPT2, upper))
     return used_starts(starts, certain, spaces, size)
 
 

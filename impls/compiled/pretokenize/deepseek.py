@@ -13,13 +13,13 @@ from impls.compiled.pretokenize.bitparallel import (
     certain_starts,
     every_third,
     mark_ascii,
-    mark_for_deepseek,
-    newline_starts,
+    mark_non_ascii,
     run_ends,
+    space_starts,
     used_starts,
 )
 from impls.compiled.pretokenize.byte_masks import control_mask
-from impls.compiled.pretokenize.layout import Masks
+from impls.compiled.pretokenize.layout import DEEPSEEK, Masks
 from impls.compiled.typed_memory import U8s
 
 
@@ -38,11 +38,8 @@ def _all_deepseek_starts(masks: Masks, letters: int, blanks: int) -> int:
     starts = leading | (words & ~shift_left(words, 1) & ~shift_left(blanks, 1) & ~led_in)
     starts |= run_ends(led_in, plain) & words
     starts |= sinographs & ~shift_left(sinographs, 1)
-    starts |= every_third(digits & ~shift_left(digits, 1), digits)
-    if newlines != 0:
-        starts |= newline_starts(newlines, blanks, punctuation)
-    else:
-        starts |= spaces & ~shift_left(spaces, 1)
+    starts |= every_third(digits)
+    starts |= space_starts(newlines, blanks, punctuation)
     # The last blank belongs to what follows, unless that belongs to another stage.
     return starts | (blanks & ~shift_right(spaces | digits | sinographs, 1))
 
@@ -55,7 +52,7 @@ def deepseek_starts(context: ContextRecord, at: U8s, masks: Masks, left: int) ->
     masks.continuation = masks.sinographs = 0
     masks.cuts = control_mask(at)[0]
     if masks.high != 0:
-        mark_for_deepseek(context, at, masks)
+        mark_non_ascii(context, at, masks, DEEPSEEK)
     size = min(min(64, lowest_bit(masks.cuts)), left)
     if size < LEAST:
         return 0, 0
