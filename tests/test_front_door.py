@@ -66,8 +66,9 @@ def test_files_and_paths_are_read_and_a_text_that_names_a_file_warns(tmp_path: P
     refused(TypeError, "min_counts", bpebench.train, "priority", ["a"], vocab_size=262, min_counts=1)
     with pytest.warns(
         UserWarning, match=r"corpus\.txt' is used as text, but is also a file; to read it give a Path, or files="
-    ):
+    ) as warned:
         bpebench.train("priority", [str(tmp_path / "corpus.txt")], spec)
+    assert warned[0].filename == __file__
     refused(TypeError, r"give either texts or files=", bpebench.train, "priority", spec=spec)
     refused(TypeError, r"spec=bpebench\.TrainingSpec\(vocab_size=", bpebench.train, "priority", ["a"])
     refused(TypeError, "the implementation comes first", bpebench.train, ["a"], vocab_size=300)

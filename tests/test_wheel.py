@@ -65,6 +65,7 @@ def test_the_wheel_is_one_package_with_the_datasets_in_it(wheel: Path) -> None:
     assert any(name.startswith(f"{data}/workloads/") for name in names)
     assert {f"{page}/{name}" for name in ("index.html", "style.css", "main.js", "sentences.json")} <= names
     assert not any("__pycache__" in name for name in names)
+    assert "²³¹¼½¾" in zipfile.ZipFile(wheel).read("bpebench/impls/formats/tokenizer_json/oniguruma.py").decode()
 
 
 def test_no_module_of_the_wheel_imports_one_by_its_name_in_the_repository(wheel: Path) -> None:
