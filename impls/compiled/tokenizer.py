@@ -62,9 +62,9 @@ class Compiled(Tokenizer):
             raise Unsupported(self.name, "ignore_merges where tokens end in end_of_word")
         self._prints = model.alphabet == "bytes" and model.end_of_word is not None
         splitting, self.splitting = splitting_of(model.pattern)
+        """How texts are split: 'automaton', or 'regex: ' and the reason; see `splitting_of`."""
         if self._prints:
             splitting, self.splitting = None, "regex: its words end in a suffix, so bytes are merged as characters"
-        """How texts are split: 'automaton', or 'regex: ' and the reason; see `splitting_of`."""
         self._automaton = splitting is not None
         if splitting is not None and model.alphabet == "chars" and (tables := borders(model)) is not None:
             splitting, self.splitting = with_borders(splitting, tables)

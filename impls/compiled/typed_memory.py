@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -103,15 +102,3 @@ class Rows(_Pointer, Generic[R]):
 
     def __getitem__(self, i: int) -> R:
         raise NotImplementedError("only kernels access memory")
-
-
-@cache
-def index_by_field(dtype: np.dtype, within: str = "", start: int = 0) -> dict[str, int]:
-    """Return the index of every field in a record seen as an int64 array; fields of nested records by dotted name."""
-    indices: dict[str, int] = {}
-    for name, (kind, offset, *_) in (dtype.fields or {}).items():
-        if kind.fields is None:
-            indices[within + name] = (start + offset) >> 3
-        else:
-            indices |= index_by_field(kind, f"{within}{name}.", start + offset)
-    return indices

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable
+from functools import cache
 from threading import Lock
 
 import numpy as np
@@ -14,7 +15,7 @@ from impls.compiled.codegen.build import is_checked, kernel_address, regions
 from impls.compiled.codegen.entry_points import OBJECT_FILE_OF
 from impls.compiled.layout import N_COUNTERS, N_OWN_REGIONS, N_REGIONS
 from impls.compiled.pages import address
-from impls.compiled.typed_memory import Record, index_by_field
+from impls.compiled.typed_memory import Record
 
 
 class Native:
@@ -74,6 +75,18 @@ def faults() -> tuple[int, int, int]:
     """Return the number of accesses outside every region, and the last one's address and size (checked build)."""
     count, place, n_bytes = regions()[:3].tolist()
     return count, place, n_bytes
+
+
+@cache
+def index_by_field(dtype: np.dtype, within: str = "", start: int = 0) -> dict[str, int]:
+    """Return the index of every field in a record seen as an int64 array; fields of nested records by dotted name."""
+    indices: dict[str, int] = {}
+    for name, (kind, offset, *_) in (dtype.fields or {}).items():
+        if kind.fields is None:
+            indices[within + name] = (start + offset) >> 3
+        else:
+            indices |= index_by_field(kind, f"{within}{name}.", start + offset)
+    return indices
 
 
 class Slots:

@@ -23,13 +23,12 @@ from threading import RLock, Thread
 import numpy as np
 
 from impls.compiled.codegen.build import is_checked
-from impls.compiled.codegen.native import Slots, declare, forget, native
+from impls.compiled.codegen.native import Slots, declare, forget, index_by_field, native
 from impls.compiled.context import Context
 from impls.compiled.cpython.interpreter import Builtins
 from impls.compiled.pages import address
 from impls.compiled.threads.layout import ITEM_BYTES, ITEMS_AT, JobRecord, WorkerRecord
 from impls.compiled.threads.pool import Pool
-from impls.compiled.typed_memory import index_by_field
 
 _processor: Callable[[], int | None] = lambda: None  # noqa: E731
 """Return the number of the processor on which the calling thread runs; None if threads cannot be placed."""
@@ -87,7 +86,9 @@ class BatchJob:
             done += n_texts
 
     def _ask_workers(self) -> None:
-        n_wanted = max(0, min(self._n_workers, int(self._memory[_AT["n_tasks"]]) - 1))
+        n_wanted = min(self._n_workers, int(self._memory[_AT["n_tasks"]]) - 1)
+        if n_wanted <= 0:
+            return
         while len(self._workers) < n_wanted and (worker := _shared.take(self._memory, self._n_workers)):
             # The workers of a job form a linked list that grows at its head.
             worker.mailbox["next_worker"] = self._memory[_AT["workers"]]
@@ -103,7 +104,8 @@ class BatchJob:
 
         After an interrupt each is returned when its worker works on another job.
         """
-        _shared.release(self._memory)
+        if self._workers:
+            _shared.release(self._memory)
 
 
 class WorkerThread:
