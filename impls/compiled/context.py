@@ -81,8 +81,8 @@ class Context(SplitContext):
         self.hold("out", aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES, _IN_SMALL_PAGES))
         self["out_limit"] = _OUT_IDS
         if (tokens := tables.get("whole_tokens")) is not None:
-            whole, self["whole_shift"] = token_table(self.held("token_bytes"), self.held("token_starts"), tokens)
-            self.hold("whole", whole)
+            table, self["whole_shift"] = token_table(self.held("token_bytes"), self.held("token_starts"), tokens)
+            self.hold("whole", table)
         native.load_vocabulary(self.address)
 
     def _cache(self) -> None:

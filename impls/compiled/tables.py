@@ -106,8 +106,8 @@ def joins_of(data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarr
     token = np.searchsorted(starts, leads, "right") - 1
     offsets, n_left = leads - starts[token], starts[token + 1] - leads
     follows = (offsets >= 3) & (data[leads - 3] & 0xF0 == _LEAD)
-    whole = leads[follows & (n_left >= 3)]
-    pairs = [_codes(data, whole - 3) << 16 | _codes(data, whole)]
+    complete = leads[follows & (n_left >= 3)]
+    pairs = [_codes(data, complete - 3) << 16 | _codes(data, complete)]
     ends = np.zeros(1 << 16, np.uint64)
     partial = (follows & (n_left < 3)) | ((offsets > 0) & (offsets <= 2) & (data[starts[token]] & 0xC0 == 0x80))
     for lead, offset, n_bytes in np.column_stack((leads, offsets, n_left))[partial].tolist():
