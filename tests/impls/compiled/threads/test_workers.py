@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 import child
+import numpy as np
 import pytest
 from batch_texts import check_every_batch, texts_of
 
@@ -169,6 +170,20 @@ def test_without_workers_a_batch_is_encoded(fast: Compiled, model: Model, monkey
         assert tried.wait(timeout=60)
     assert tokenizer.encode_batch(texts, threads=2) == expected
     assert n_started() == 1
+
+
+def test_a_job_that_returns_its_contexts_late_leaves_the_workers_of_others_alone() -> None:
+    shared = worker_threads.WorkerThreads()
+    early, late = np.zeros(64, np.int64), np.zeros(64, np.int64)
+    worker = shared.take(early, 1)
+    assert worker is not None
+    assert shared.take(late, 1) is None
+    early[worker_threads._AT["is_closed"]] = 1
+    assert shared.take(late, 1) is worker
+    shared.release(early)
+    assert worker.job is late
+    shared.release(late)
+    assert shared.idle() == [worker]
 
 
 def raising(error: Exception) -> Callable[..., NoReturn]:
