@@ -83,8 +83,8 @@ def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
     `merge/piece`). So a token is always made by the merge that completes it when its own symbols are merged. A token
     that may begin from different symbols (its text ends in `end_of_word`) keeps one merge for each.
     """
-    pairs = np.frombuffer(model.packed().parts.merges, np.uint32)
-    keys, pairs = pairs.view(np.int64), pairs.astype(np.int64).reshape(-1, 2)
+    listed = np.frombuffer(model.packed().parts.merges, np.uint32)
+    keys, pairs = listed.view(np.int64), listed.astype(np.int64).reshape(-1, 2)
     results = np.fromiter(model.merge_results, np.int32, len(pairs))
     n_ways = np.bincount(results)
     possible = n_ways[results] == 1
