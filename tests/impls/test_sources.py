@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from tables import rows_of
 
 import impls
 from impls import Model, TrainingSpec, UnknownSymbol
@@ -70,23 +72,9 @@ def test_what_is_learned(texts: list[str], fields: dict[str, Any], tokens: str, 
 # --- S1: a course, in the manner of minbpe ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("pattern", "text", "pieces"),
-    [
-        ("gpt2", "I'll  pay 5 TL!\n ok", "I|'ll| | pay| 5| TL|!|\n| ok"),
-        ("turkish-s1", "İstanbul'da 5 kişi,  çok   güzel!\n", "İstanbul'da| 5| |kişi|,|  |çok|   |güzel|!|\n"),
-        # The source's pattern tears these words, and joins a space to digits only; ours does neither.
-        ("turkish-s1", "İstanbul’da", "İstanbul|’|da"),
-        ("turkish-s1", "I\u0307stanbul'da", "I|\u0307|stanbul'da"),
-        ("turkish-s1", "5'te", "5|'|te"),
-        ("turkish-s1", "Ankara'nın'ki", "Ankara'nın|'|ki"),
-        ("turkish-s1", "bir 2 üç", "bir| 2| |üç"),
-        *(("turkish", word, word) for word in ("İstanbul’da", "I\u0307stanbul'da", "5'te", "Ankara'nın'ki")),
-        ("turkish", "bir 2 üç", "bir| 2| üç"),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "text", "pieces"), rows_of(__file__, "s1_pieces.tsv"))
 def test_s1_how_text_is_cut(pattern: str, text: str, pieces: str) -> None:
-    assert Splitter(NAMED[pattern]).split(text) == pieces.split("|")
+    assert Splitter(NAMED[pattern]).split(json.loads(text)) == json.loads(pieces).split("|")
 
 
 def test_s1_byte_level_has_its_special_tokens_behind_the_learned_ones_and_encodes_them() -> None:

@@ -10,7 +10,6 @@ small, over few letters, so that merges, unknown characters and added tokens mee
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -21,33 +20,26 @@ Document = dict[str, Any]
 
 PARTS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """What files, and texts for them, are made of."""
-_BYTE_LEVEL: Document = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
-_METASPACE: Document = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
 
 
 def tokenizer_file(random: Random) -> Document:
     """Return a random document: byte-level, over characters, or over words with a suffix."""
     kind = random.choice(("bytes", "bytes", "chars", "chars", "marks", "words"))
-    byte_level = kind == "bytes"
     model = _model(kind, random)
-    normalizer = _sequence(_steps(random, _normalizer, (0.35, 0.35, 0.2, 0.1)), "normalizers")
+    normalizer = _sequence(_steps(random, "normalizer", (0.35, 0.35, 0.2, 0.1)), "normalizers")
     if kind == "marks":
-        marks = [_replacing("String", " ", "▁")]
+        marks = [PARTS["marks"]["replace"]]
         if random.random() < 0.6:
-            marks.insert(random.randrange(2), {"type": "Prepend", "prepend": "▁"})
+            marks.insert(random.randrange(2), PARTS["marks"]["prepend"])
         before = [step for step in [normalizer] if step is not None and random.random() < 0.5]
         normalizer = _sequence([*before, *marks], "normalizers")
     return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": _added_tokens(model, random, byte_level=byte_level),
-        "normalizer": normalizer,
-        "pre_tokenizer": _pre_tokenizer(random, byte_level=byte_level, metaspace=kind != "marks"),
-        "post_processor": _post_processor(random) if byte_level else None,
-        "decoder": random.choice(PARTS["decoders"][kind]) or None,
-        "model": model,
-    }
+        "version": "1.0", "truncation": None, "padding": None, "normalizer": normalizer, "model": model,
+        "added_tokens": _added_tokens(model, random, byte_level=kind == "bytes"),
+        "pre_tokenizer": _pre_tokenizer(random, kind),
+        "post_processor": _drawn(random, PARTS["after"].get(kind)) or None,
+        "decoder": _drawn(random, PARTS["decoder"][kind]) or None,
+    }  # fmt: skip
 
 
 def file_texts(document: Document, random: Random, n_texts: int) -> list[str]:
@@ -72,10 +64,23 @@ def _sequence(steps: list[Document], key: str) -> Document | None:
     return steps[0] if len(steps) == 1 else {"type": "Sequence", key: steps} if steps else None
 
 
-def _steps(random: Random, step: Callable[[Random], Document], weights: tuple[float, ...]) -> list[Document]:
+def _drawn(random: Random, form: Any) -> Any:
+    """Return a document of a form, as `tokenizer_files.toml` says."""
+    match form:
+        case dict():
+            return {name: _drawn(random, value) for name, value in form.items()}
+        case list():
+            chosen = random.choice(form)
+            return chosen if isinstance(chosen, list) else _drawn(random, chosen)
+        case str() if form.startswith("@"):
+            return _drawn(random, PARTS[form[1:]])
+    return form
+
+
+def _steps(random: Random, form: str, weights: tuple[float, ...]) -> list[Document]:
     """Return random steps, n of them with the n-th weight."""
     (n_steps,) = random.choices(range(len(weights)), weights)
-    return [step(random) for _ in range(n_steps)]
+    return [_drawn(random, PARTS[form]) for _ in range(n_steps)]
 
 
 # --- the model ---------------------------------------------------------------------------------------------------
@@ -110,17 +115,10 @@ def _model(kind: str, random: Random) -> Document:
             if byte not in missing:
                 vocab.setdefault(f"<0x{byte:02X}>", len(vocab))
     return {
-        "type": "BPE",
-        "dropout": None,
-        "unk_token": unknown,
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": suffix,
-        "fuse_unk": _one_in(random, 2) and kind != "words",
-        "byte_fallback": byte_fallback,
-        "ignore_merges": kind != "words" and _one_in(random, 5),
-        "vocab": vocab,
-        "merges": merges,
-    }
+        "type": "BPE", "dropout": None, "unk_token": unknown, "continuing_subword_prefix": None,
+        "end_of_word_suffix": suffix, "fuse_unk": _one_in(random, 2) and kind != "words", "vocab": vocab,
+        "byte_fallback": byte_fallback, "ignore_merges": kind != "words" and _one_in(random, 5), "merges": merges,
+    }  # fmt: skip
 
 
 def _merges(symbols: list[str], vocab: dict[str, int], random: Random, suffix: str) -> list[list[str]]:
@@ -141,58 +139,13 @@ def _merges(symbols: list[str], vocab: dict[str, int], random: Random, suffix: s
     return merges
 
 
-# --- steps -------------------------------------------------------------------------------------------------------
-
-
-def _replacing(kind: str, old: str, new: str) -> Document:
-    return {"type": "Replace", "pattern": {kind: old}, "content": new}
-
-
-def _step(random: Random, name: str) -> Document:
-    """Return a step of that type; each of its settings has one of the values listed for it."""
-    settings = PARTS["settings"].get(name, {})
-    return {"type": name, **{setting: random.choice(values) for setting, values in settings.items()}}
-
-
-def _normalizer(random: Random) -> Document:
-    name = random.choice(PARTS["normalizers"])
-    if name == "Strip":
-        return {"type": name, "strip_left": random.random() < 0.5, "strip_right": random.random() < 0.5}
-    if name == "Replace":
-        new = random.choice(("", " ", "▁", "a", "ab", "x"))
-        if _one_in(random, 2):
-            return _replacing("String", random.choice(PARTS["strings"][:-1]), new)
-        return _replacing("Regex", random.choice(PARTS["regular_expressions"]), new)
-    return _step(random, name)
-
-
-def _split(random: Random) -> Document:
-    kind, pattern = random.choice((
-        ("String", random.choice(PARTS["strings"])),
-        ("Regex", random.choice(PARTS["regular_expressions"])),
-        ("Regex", random.choice(PARTS["regular_expressions"])),
-        ("Regex", random.choice(PARTS["empty_matches"])),
-    ))  # fmt: skip
-    behavior = random.choice(PARTS["behaviors"])
-    return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": _one_in(random, 3)}
-
-
-def _splitting_step(random: Random) -> Document:
-    name = random.choice(PARTS["splitting"])
-    return _split(random) if name == "Split" else _step(random, name)
-
-
-def _pre_tokenizer(random: Random, *, byte_level: bool, metaspace: bool) -> Document | None:
-    steps = _steps(random, _splitting_step, (0.3, 0.4, 0.2, 0.1))
-    if byte_level:
-        steps.append(_BYTE_LEVEL | {"add_prefix_space": _one_in(random, 4), "use_regex": _one_in(random, 2)})
-    elif metaspace and _one_in(random, 2):
-        scheme = random.choice(("always", "first", "never"))
-        steps.insert(0, _METASPACE | {"prepend_scheme": scheme, "split": _one_in(random, 2)})
+def _pre_tokenizer(random: Random, kind: str) -> Document | None:
+    steps = _steps(random, "splitting_step", (0.3, 0.4, 0.2, 0.1))
+    if kind == "bytes":
+        steps.append(_drawn(random, PARTS["before"]["bytes"]))
+    elif kind != "marks" and _one_in(random, 2):
+        steps.insert(0, _drawn(random, PARTS["before"]["chars"]))
     return _sequence(steps, "pretokenizers")
-
-
-# --- added tokens and what surrounds the ids ---------------------------------------------------------------------
 
 
 def _added_tokens(model: Document, random: Random, *, byte_level: bool) -> list[Document]:
@@ -216,8 +169,3 @@ def _added_tokens(model: Document, random: Random, *, byte_level: bool) -> list[
         normalized = _one_in(random, 5) if special else not _one_in(random, 4)
         added.append({"id": i, "content": text, **flags, "normalized": normalized, "special": special})
     return sorted(added, key=lambda entry: entry["id"])
-
-
-def _post_processor(random: Random) -> Document | None:
-    trims = _BYTE_LEVEL | {"trim_offsets": _one_in(random, 2), "add_prefix_space": _one_in(random, 2)}
-    return random.choice((None, trims))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from refusals import refused
+from tables import rows_of
 
 from harness.data import DataError, load_corpus, load_model
 from impls.core.errors import InvalidFile, UnknownName
@@ -26,25 +27,9 @@ def _written(folder: Path, content: bytes, name: str = "text.txt") -> Path:
     return file
 
 
-@pytest.mark.parametrize(
-    ("content", "documents"),
-    [
-        ("", []),
-        ("\n\n \n", ["\n\n \n"]),
-        ("bir", ["bir"]),
-        ("bir\niki\n", ["bir\niki\n"]),
-        ("\n\nbir\niki", ["\n\nbir\niki"]),
-        ("bir\n\niki\n\n\nüç", ["bir\n\n", "iki\n\n\n", "üç"]),
-        ("  bir \n \t \n iki", ["  bir \n \t \n", " iki"]),
-        ("bir\r\niki\r\n\r\nüç\r\n", ["bir\r\niki\r\n\r\n", "üç\r\n"]),
-        ("\ufeffbir\n\n\ufeffiki", ["bir\n\n", "\ufeffiki"]),
-        ("\ufeff", []),
-        ("   ", ["   "]),
-        ("a\x00b\u2028c\x0cd\n", ["a\x00b\u2028c\x0cd\n"]),
-    ],
-)
-def test_a_text_file_is_cut_at_blank_lines(tmp_path: Path, content: str, documents: list[str]) -> None:
-    assert _documents(_written(tmp_path, content.encode())) == documents
+@pytest.mark.parametrize(("content", "documents"), rows_of(__file__, "documents.tsv"))
+def test_a_text_file_is_cut_at_blank_lines(tmp_path: Path, content: str, documents: str) -> None:
+    assert _documents(_written(tmp_path, json.loads(content).encode())) == json.loads(documents)
 
 
 @pytest.mark.parametrize("name", ["bad.txt", "bad.jsonl"])

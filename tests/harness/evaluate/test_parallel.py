@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tables
 from refusals import refused
 
 import impls
@@ -130,41 +131,12 @@ def harm(place: str, content: bytes | None) -> None:
         path.unlink()
 
 
-FILES = "--parallel -c aa.txt -c text.bb"
-FLORES = "--flores flores"
-
-
-@pytest.mark.parametrize(
-    ("place", "content", "arguments", "message"),
-    [
-        ("text.bb", b"one\n", FILES, "aa.txt has 2 lines and text.bb has 1"),
-        ("text.bb", b"one\n \n", FILES, "line 2 is empty"),
-        ("text.bb", b"one\n\xff\n", FILES, "line 2 is not UTF-8"),
-        ("text.bb", "one\ntwo\n".encode("utf-16"), FILES, "line 1 is not UTF-8"),
-        ("text.bb", b"", FILES, "text.bb has 0;"),
-        ("all.tsv", b"aa\tbb\nx\n", "--parallel -c all.tsv", "line 2 has 1 cells; the first line names 2"),
-        ("all.tsv", b"aa\tbb\nx\t\n", "--parallel -c all.tsv", "line 2: the cell of 'bb' is empty"),
-        ("all.tsv", b"aa\nx\n", "--parallel -c all.tsv", "must name two languages or more"),
-        ("all.tsv", b"aa\taa\nx\ty\n", "--parallel -c all.tsv", "'aa' occurs twice"),
-        ("all.tsv", b"aa\tbb\n", "--parallel -c all.tsv", "contains no text"),
-        ("all.tmx", b"<tmx/>", "--parallel -c all.tmx", "translation memories (TMX) are not read; use TSV"),
-        ("flores/dev/tur_Latn.dev", b"bir\n", FLORES, "tur_Latn.dev has 1"),
-        ("flores/devtest/tur_Latn.devtest", b"bir\n\n", FLORES, "tur_Latn.devtest: line 2 is empty"),
-        ("flores/devtest/tur_Latn.devtest", None, FLORES, "devtest: has no file of 'tur_Latn', and dev has"),
-        ("flores/dev/tur_Latn.dev", None, FLORES, "dev: has no file of 'tur_Latn', and devtest has"),
-        ("flores/dev/tur_Latn.jsonl", b'{"text": "bir"}\n', FLORES, "is the same language"),
-        ("flores/devtest", None, FLORES, "devtest: there is no such folder"),
-        ("x", b"", "--parallel -c aa.txt", "has one language"),
-        ("x", b"", f"{FILES} --split train", "are not split"),
-        ("x", b"", f"{FILES} --max-bytes 9", "--max-bytes cannot be used with parallel text"),
-        ("x", b"", "--flores flores -c parallel", "--flores says which text; leave out -c"),
-        ("x", b"", "--flores flores --split train", "--split is for named corpora"),
-    ],
-)
+@pytest.mark.parametrize(("place", "content", "arguments", "message"), tables.rows_of(__file__, "not_parallel.tsv"))
 def test_what_is_not_parallel_is_one_clear_line(
-    bpebench: Any, here: Path, place: str, content: bytes | None, arguments: str, message: str
+    bpebench: Any, here: Path, place: str, content: str, arguments: str, message: str
 ) -> None:
-    harm(place, content)
+    data = json.loads(content)
+    harm(place, data if data is None else data.encode("latin-1"))
     ended = bpebench("evaluate", "-m", "letters.json", *arguments.split())
     assert (ended.status, ended.out) == (2, "")
     assert message in ended.err.splitlines()[-1]

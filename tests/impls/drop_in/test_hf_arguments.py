@@ -13,7 +13,8 @@ import pytest
 import tokenizers
 from hf_calls import BYTE_LEVEL, both, differs, outcome, shown
 from refusals import refused
-from tokenizer_json_shapes import Document, a_file, added
+from tables import rows_of
+from tokenizer_json_shapes import a_file, added
 
 from impls.core.errors import InvalidFile
 from impls.drop_in import hf
@@ -127,28 +128,7 @@ def test_unknown_options_are_ignored_with_a_warning() -> None:
             call()
 
 
-def template(place: Document) -> Document:
-    steps = {"type": "TemplateProcessing", "single": [place], "pair": [], "special_tokens": {}}
-    return {"post_processor": steps}
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        (template({"Sequence": {"id": "B", "type_id": 0}}), "single has no text 'B'"),
-        (template({"SpecialToken": {"id": "<q>", "type_id": 0}}), "has '<q>', which is not among the special_tokens"),
-        (template({}), "single has a place that is not one"),
-        ({"post_processor": {"type": "BertProcessing"}}, "post_processor: Object missing required field `sep`"),
-        ({"post_processor": {"type": "Other"}}, "post_processor: Invalid value 'Other'"),
-        ({"post_processor": 3}, "post_processor: Expected `object`, got `int`"),
-        ({"decoder": {"type": "CTC"}}, "decoder: 'CTC' is not supported"),
-        ({"truncation": {"max_length": 3}}, "missing required field `strategy` - at `$.truncation`"),
-        ({"padding": {"strategy": "BatchLongest"}}, "missing required field `direction` - at `$.padding`"),
-        ({"added_tokens": [{"id": 3}]}, "missing required field `content`"),
-        ({"model": {"type": "BPE", "vocab": []}}, "model.vocab: an object"),
-        ({"model": 3}, "model: an object is expected"),
-    ],
-)
-def test_what_is_not_supported_is_refused_by_name(change: Document, problem: str) -> None:
-    caught = refused(InvalidFile, None, hf.Tokenizer.from_str, json.dumps({**a_file("bytes"), **change}))
+@pytest.mark.parametrize(("change", "problem"), rows_of(__file__, "hf_not_supported.tsv"))
+def test_what_is_not_supported_is_refused_by_name(change: str, problem: str) -> None:
+    caught = refused(InvalidFile, None, hf.Tokenizer.from_str, json.dumps(a_file("bytes") | json.loads(change)))
     assert problem in str(caught)

@@ -98,18 +98,13 @@ CALLS: dict[str, Call] = {
     "without clean-up": lambda t: t.decode(t("a . b")["input_ids"], clean_up_tokenization_spaces=True),
     "arrays": lambda t: {name: rows.tolist() for name, rows in t(TEXTS, padding=True, return_tensors="np").items()},
     "the vocabulary": lambda t: (t.get_vocab(), len(t), t.vocab_size, t.get_added_vocab(), t.all_special_ids),
-    "special tokens": lambda t: (
-        t.special_tokens_map,
-        t.all_special_tokens,
-        t.bos_token_id,
-        t.num_special_tokens_to_add(True),
-    ),
+    "special tokens": lambda t: (t.special_tokens_map, t.all_special_tokens, t.bos_token_id),
+    "how many are added": lambda t: t.num_special_tokens_to_add(True),
     "added tokens": lambda t: {i: str(token) for i, token in t.added_tokens_decoder.items()},
     "a mask": lambda t: t.get_special_tokens_mask([1, *t.all_special_ids], already_has_special_tokens=True),
-    "a chat": lambda t: t.apply_chat_template(
-        [{"role": "user", "content": "the cat"}], chat_template=CHAT, tokenize=True
-    ),
+    "a chat": lambda t: t.apply_chat_template(MESSAGES, chat_template=CHAT, tokenize=True),
 }
+MESSAGES = [{"role": "user", "content": "the cat"}]
 CHAT = "{% for m in messages %}<m>{{ m.role }} {{ m.content }}<n>{% endfor %}"
 
 

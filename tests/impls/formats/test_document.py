@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -20,39 +21,28 @@ def content_of(vocab: str, merges: str) -> bytes:
 WHOLE = content_of('{"a": 0}', '["a b"]')
 
 
+KEYS = ('{"a": 0, "\\":" : 1, "\\\\\\"":2, ":": 3, "\\u0061\\\\": 4}', '{"é\\n": 0, "\\ud83d\\ude00": 7}')
+MERGES = ('["a b", "c d"]', '[["a", "b"], ["é", "\\""]]', '["a b", ["c", "d"]]', "[]")
+ODD_VOCABULARIES = (
+    '{"a": 0, "b": 1, "a": 2}', '{"a": 0, "\\u0061": 1}', '{"a": "x"}', '{"a": 1.0}', '{"a": 1e3}',
+    '{"a": 1180591620717411303424}', '{"a": true}', '{"\\ud800": 0}',
+)  # fmt: skip
+ODD_MERGES = ('["a b"], "vocab": {"c": 1}', '[{"a": 0, "a": 1}]', '[["a", "b", "c"]]')
+
+
 @pytest.mark.parametrize(
     "content",
     [
-        *(
-            content_of(vocab, merges)
-            for vocab in (
-                '{"a": 0, "\\":" : 1, "\\\\\\"":2, ":": 3, "\\u0061\\\\": 4}',
-                '{"é\\n": 0, "\\ud83d\\ude00": 7}',
-            )
-            for merges in ('["a b", "c d"]', '[["a", "b"], ["é", "\\""]]', '["a b", ["c", "d"]]', "[]")
-        ),
-        content_of('{"a": 0, "b": 1, "a": 2}', '["a b"]'),
-        content_of('{"a": 0, "\\u0061": 1}', '["a b"]'),
+        *itertools.starmap(content_of, itertools.product(KEYS, MERGES)),
+        *(content_of(vocab, '["a b"]') for vocab in ODD_VOCABULARIES),
+        *(content_of('{"a": 0}', merges) for merges in ODD_MERGES),
         WHOLE[:-1] + b', "model": {"vocab": {"a": 1}, "merges": []}}',
-        content_of('{"a": 0}', '["a b"], "vocab": {"c": 1}'),
         content_of("{}", "[]")[:-1] + b', "decoder": {}, "normalizer": []}',
-        content_of('{"a": 0}', '[{"a": 0, "a": 1}]'),
-        WHOLE[:-1] + b', "decoder": "\xff"}',
-        WHOLE[:-1] + b', "decoder": {"a": 0}}',
-        WHOLE[:-9],
-        WHOLE.replace(b"a b", b"a \xff"),
-        *(
-            content_of(f'{{"a": {value}}}', '["a b"]')
-            for value in ('"x"', "1.0", "1e3", "1180591620717411303424", "true")
-        ),
-        content_of('{"a": 0}', '[["a", "b", "c"]]'),
-        content_of('{"\\ud800": 0}', '["a b"]'),
-        content_of("[1]", "null"),
+        *(WHOLE[:-1] + b', "decoder": ' + decoder + b"}" for decoder in (b'"\xff"', b'{"a": 0}')),
+        *(WHOLE[:-9], WHOLE.replace(b"a b", b"a \xff"), content_of("[1]", "null")),
     ],
 )
-def test_the_document_or_error_is_that_of_the_parser_of_any_json(
-    content: bytes,
-) -> None:
+def test_the_document_or_error_is_that_of_the_parser_of_any_json(content: bytes) -> None:
     try:
         expected = parse_json(content)
     except InvalidModel as error:
@@ -62,9 +52,7 @@ def test_the_document_or_error_is_that_of_the_parser_of_any_json(
         assert json.dumps(parse_document(content)) == json.dumps(expected)
 
 
-def test_a_vocabulary_and_merges_are_parsed_once_unless_they_may_hold_a_key_twice(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_both_lists_are_parsed_once_unless_a_key_may_be_there_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[bytes] = []
     monkeypatch.setattr(document, "parse_json", lambda content: given.append(content) or parse_json(content))
     assert parse_document(WHOLE) == parse_json(WHOLE)

@@ -47,9 +47,10 @@ def model() -> impls.Model:
 
 def choose(model: impls.Model, every: int = 1) -> file.Vectors:
     """Choose from every eighth text: all that a choice can get wrong shows with them; for a part of the mutants."""
-    texts = choice._texts
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choice, "_texts", lambda model: islice(texts(model), 0, None, 8))
+        for name in ("_texts", "transitions"):
+            texts = getattr(choice, name)
+            patch.setattr(choice, name, lambda model, texts=texts: islice(texts(model), 0, None, 8))
         patch.setattr(choice, "mutants", lambda model, right: islice(mutants(model, right), 0, None, every))
         return choice.choose("small", model)
 
