@@ -24,9 +24,9 @@ class ToyBytes(Tokenizer):
         return list(text.encode())
 
 
-def toy(name: str, encode: Callable[[Any, str], Any], base: type[Tokenizer] = ToyBytes, **fields: Any) -> Any:
-    """Return an implementation that encodes in another way, `encode(self, text)`."""
-    return type(name, (base,), {"name": name, "encode_normalized": encode, **fields})
+def toy(name: str, encode: Callable[[Any, str], Any] = ToyBytes.encode_normalized, **fields: Any) -> Any:
+    """Return an implementation that encodes in another way, `encode(self, text)`, or has other methods."""
+    return type(name, (ToyBytes,), {"name": name, "encode_normalized": encode, **fields})
 
 
 def panic(self: Tokenizer, text: str) -> list[int]:
@@ -75,6 +75,25 @@ def use_what_no_merge_makes(self: Tokenizer, text: str) -> list[int]:
     return [*first, *(i for part in others for i in (256, *part))]
 
 
+def remember(self: Any, text: str) -> list[int]:
+    self.last = text
+    return list(text.encode())
+
+
+def refuse(self: Tokenizer, model: Model) -> None:
+    raise Unsupported(self.name, "does not like this model")
+
+
+def litter_and_die(self: Tokenizer, text: str) -> list[int]:
+    tempfile.mkdtemp(prefix="litter-")
+    os.kill(os.getpid(), signal.SIGKILL)
+    return []
+
+
+def learn_one_merge_less(cls: type[Tokenizer], texts: Iterable[str], spec: TrainingSpec) -> Model:
+    return get("priority").train_model(texts, replace(spec, vocab_size=spec.vocab_size - 1))
+
+
 class Later(list[int]):
     """Ids that are made when they are read."""
 
@@ -115,59 +134,10 @@ equal_to_all = toy("toy-equal-to-all", lambda self, text: [Equal()] * len(text.e
 panicking, raising, dying = toy("toy-panicking", panic), toy("toy-raising", raise_with_a_path), toy("toy-dying", die)
 hanging, hungry, busy = toy("toy-hanging", hang), toy("toy-hungry", eat), toy("toy-busy", work_for_a_while)
 chatty = toy("toy-chatty", lambda self, text: list(text.encode()) if os.write(1, b"noise\n" * 20) else [])
-
-
-class ToyLosingText(ToyBytes):
-    """Right ids that do not decode to the text."""
-
-    name = "toy-losing-text"
-
-    def decode_bytes(self, ids: object) -> bytes:
-        return super().decode_bytes(ids).replace(b"z", b"")  # type: ignore[arg-type]
-
-
-class ToyLastText(ToyBytes):
-    """Decodes to the text it encoded last, whatever the ids."""
-
-    name = "toy-last-text"
-    last = ""
-
-    def encode_normalized(self, text: str) -> list[int]:
-        self.last = text
-        return super().encode_normalized(text)
-
-    def decode_bytes(self, ids: object) -> bytes:
-        return self.last.encode()
-
-
-class ToyRefusing(ToyBytes):
-    """Cannot run any model."""
-
-    name = "toy-refusing"
-
-    def __init__(self, model: Model) -> None:
-        raise Unsupported(self.name, "does not like this model")
-
-
-class ToyLittering(ToyBytes):
-    """Leaves a temporary folder behind and is killed while it encodes."""
-
-    name = "toy-littering"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        tempfile.mkdtemp(prefix="litter-")
-        os.kill(os.getpid(), signal.SIGKILL)
-        return []
-
-
-class ToyMislearning(ToyBytes):
-    """Learns one merge less than it should."""
-
-    name = "toy-mislearning"
-
-    @classmethod
-    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        return get("priority").train_model(texts, replace(spec, vocab_size=spec.vocab_size - 1))
+losing_text = toy("toy-losing-text", decode_bytes=lambda self, ids: ToyBytes.decode_bytes(self, ids).replace(b"z", b""))
+last_text = toy("toy-last-text", remember, last="", decode_bytes=lambda self, ids: self.last.encode())
+refusing, littering = toy("toy-refusing", __init__=refuse), toy("toy-littering", litter_and_die)
+mislearning = toy("toy-mislearning", train_model=classmethod(learn_one_merge_less))
 
 
 class ToyOnce(ToyBytes):
