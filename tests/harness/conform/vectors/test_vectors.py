@@ -145,6 +145,8 @@ def test_any_form_of_target_is_asked(of_bytes: Path, bpebench: Any, monkeypatch:
     (of_bytes / "strips.py").write_text(
         "class Strips:\n    def encode(self, text):\n        return list(text.strip().encode())\n"
         "    def decode(self, ids):\n        return bytes(ids).decode('utf-8', 'replace')\n"
+        "class Slow(Strips):\n    def decode(self, ids):\n        __import__('time').sleep(0.3)\n"
+        "        return super().decode(ids)\n"
     )
     page = (PAGE.parent / "PROTOCOL.md").read_text("utf-8")
     (of_bytes / "serve.py").write_text(page.split("```python\n")[1].split("```")[0])
@@ -152,7 +154,7 @@ def test_any_form_of_target_is_asked(of_bytes: Path, bpebench: Any, monkeypatch:
         ended = bpebench("conform", target, "--vectors", "vectors.jsonl.gz", "-m", "bytes.json")
         assert ended.status == status, ended
     assert re.search(r"✗ normalisation · normalisation: normalisation-\w{10}: ", ended.out)
-    ended = bpebench("conform", "priority", "--vectors", "vectors.jsonl.gz", "-m", "bytes.json", "--time", "0.1")
+    ended = bpebench("conform", "strips:Slow", "--vectors", "vectors.jsonl.gz", "-m", "bytes.json", "--time", "0.1")
     assert (ended.status, "incomplete (normalisation, decode)" in ended.out) == (1, True), ended
 
 
