@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from typing import Any
 
@@ -115,6 +116,12 @@ def test_what_a_library_cannot_run_is_refused_with_the_reason(hand_made: Any) ->
     ]:
         caught = refused(Unsupported, "^" + name, impls.load, name, model)
         assert reason in str(caught)
+
+
+def test_ranks_without_derivations_run_everywhere(hand_made: Any) -> None:
+    model = hand_made("b+c a+b c+d ab+cd", alphabet="bytes", merge_rule="concatenation")
+    for text, name in itertools.product(("abcd", "xabcd", "abcdabcd", "abab cdcd"), LIBRARIES):
+        assert impls.load(name, model).encode(text) == impls.load("priority", model).encode(text), (name, text)
 
 
 # --- where the libraries break ---------------------------------------------------------------------------------------
