@@ -5,6 +5,8 @@ Most of a pre-tokenization pattern means the same in both. The rest is translate
 * `\p{N}{1,3}+` is possessive in ours and a repeated repeat in Oniguruma (`123456789` would be one piece);
 * `^` and `$` match at every line in Oniguruma, and `\A`, `\Z`, `\b` and letters such as `\h` differ;
 * `\w` includes the joiners U+200C and U+200D in ours, and `²³¹¼½¾` in Oniguruma, where it is not in a class;
+* a brace that opens no counted repeat is a brace in Oniguruma, and may allow errors in ours (`a{e<2}`);
+* `\pL` is a property in ours only;
 * a class inside a class, and `&&` in one, mean a set operation in Oniguruma only.
 """
 
@@ -84,7 +86,7 @@ def _translated(expression: str, word: str, word_in_class: str, reason: str) -> 
         elif part == "(":
             translated = "(?:"  # back-references are refused, so it does not matter whether a group captures
         elif (
-            part in "^$"
+            part in ("^", "$", "{", "{,}")
             or (part.startswith("{") and part.endswith("+"))
             or (part.startswith("(") and part not in _GROUPS)
         ):
@@ -114,6 +116,8 @@ def _escape(part: str, word: str, in_class: bool) -> str | None:
     if part == r"\W":
         return None if in_class else f"[^{word}]"
     letter = part[1]
+    if letter in "pP" and not part.endswith("}"):  # \pL
+        return None
     return None if letter.isascii() and letter.isalnum() and letter not in _ESCAPED_LETTERS else part
 
 

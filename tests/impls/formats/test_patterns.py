@@ -119,6 +119,7 @@ def test_the_patterns_tiktoken_ships_are_written_so_that_oniguruma_cuts_the_same
     [
         r"\p{N}{1,3}+", r"a$", r"^a", r"\Aa", r"a\Z", r"\ba", r"\h", r"\R", r"[a[b]]", r"[a&&b]", r"[\W]",
         r"(?<n>a)", r"(?m:a)", r"(?s:.)", r"(?x: a)", r"(a)\1",
+        r"\pL+", r"[\PL]", "a{e<2}", "a{i}", "a{,}b",
     ],
 )  # fmt: skip
 def test_what_the_dialects_read_differently_is_refused_both_ways(expression: str) -> None:
