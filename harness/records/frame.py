@@ -2,7 +2,7 @@
 
 Median speed on English by implementation, in MB/s:
 
->>> frame = bpebench.read_records("results/2026-11-27-epyc-tour")
+>>> frame = bpebench.read_records("results/2026-11-28-epyc-tour")
 >>> here = frame[frame.workload == "encode/o200k_base/english"]
 >>> here.groupby("implementation").mb_per_second.median().sort_values()
 
