@@ -98,8 +98,11 @@ class Backtracking(Tokenizer):
 
         Undo their merges, the latest first. The two symbols that then touch at the border were adjacent until the merge
         just undone; had their own merge ranked before that, it would have joined them. Of one rank the leftmost wins.
+
+        ab, c:   a+b (rank 1) is undone, so b touches c; b+c (rank 0) ranks before it: not compatible
+        a, bc:   b+c (rank 0) is undone, so a touches b; a+b (rank 1) comes after it: compatible
         """
-        until: float = inf
+        until: float = inf  # a pair at the border of a lower rank would have merged before
         while self._rank_of_pair.get((left, right), inf) >= until:
             if self._rank[left] > self._rank[right]:
                 until, left = self._rank[left], self._parts[left][1]

@@ -61,7 +61,7 @@ class Naive(Tokenizer):
                                               ab aba
         """
         ids = self.model.symbols(piece)
-        merge_of = self.model.merge_of
+        merge_of = self.model.merge_of  # (left id, right id) -> (rank, id of both), or None
         while True:
             pairs = enumerate(pairwise(ids))
             possible = sorted((merge[0], at, merge[1]) for at, pair in pairs if (merge := merge_of(*pair)))

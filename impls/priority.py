@@ -18,7 +18,7 @@ from impls.core.training import Corpus, Pair
 from impls.interface import Tokenizer
 from impls.learner import Learner
 
-_GONE = -1
+_GONE = -1  # in the place of a symbol that was merged into the one before it
 
 
 class Priority(Tokenizer):
@@ -63,7 +63,7 @@ class Priority(Tokenizer):
                 continue
             merge = merge_of(ids[left], ids[right])
             if merge is None or merge[0] != rank:
-                continue  # one of its two symbols has been merged in the meantime
+                continue  # another pair is there by now; one of the same rank would be due here all the same
             ids[left], ids[right] = merge[1], _GONE
             following = after[left] = after[right]
             if following < n:

@@ -182,7 +182,8 @@ def _count(record: Compression, workload: Workload, materials: Materials) -> Non
     texts = [] if calls is None else calls[0]
     ids, reference = materials.references.ids(workload.model, texts, confirm=True) if texts else (None, "")
     if ids is None:
-        record.status, record.reason = Outcome.REFUSED, "no reference can run this model on this text"
+        record.status = Outcome.REFUSED
+        record.reason = "no reference can run this model on this text" if texts else "the corpus has no text"
         return
     for text in texts:
         add_text(record, text.decode("utf-8", "surrogatepass"))

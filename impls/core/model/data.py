@@ -67,11 +67,15 @@ class ModelData:
     """None, the names of steps (see `core.text.normalization`), or the name of the charsmap in `sentencepiece`; applied
     before splitting."""
     alphabet: Literal["bytes", "chars"] = "bytes"
+    """What merging starts from: the bytes of a piece, or its characters."""
     merge_rule: Literal["pairs", "concatenation"] = "pairs"
+    """Which neighbours merge: listed pairs, or those whose joined bytes are a token."""
     end_of_word: str | None = None
+    """What is appended to the last symbol of each piece before merging, `</w>` say; a space in decoded text."""
     unknown: str | None = None
     """Text of the unknown token."""
     unknown_id: int | None = None
+    """Its id, which stands for characters outside the alphabet."""
     sentencepiece: SentencePieceRules | None = None
     """What SentencePiece does around the merges, for a model that comes from it."""
     hugging_face: HuggingFaceRules = HuggingFaceRules()
