@@ -80,7 +80,7 @@ def _handles(lefts: np.ndarray, row_bits: np.ndarray) -> tuple[np.ndarray, int]:
 
     Larger rows come first, so each begins at a multiple of its size. Before them is the empty bucket of NO_ROW.
     """
-    rows = np.unique(lefts)
+    rows = np.flatnonzero(np.bincount(lefts))
     rows = rows[np.argsort(-row_bits[rows], kind="stable")]
     sizes = 1 << row_bits[rows]
     first = sizes.max(initial=1)

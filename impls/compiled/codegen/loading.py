@@ -80,7 +80,7 @@ def _place(image: bytes, known: Mapping[str, int]) -> dict[str, int] | None:
         changes = np.frombuffer(
             image, _RELOCATION, int(section["size"]) // _RELOCATION.itemsize, int(section["offset"])
         )
-        used = np.unique(changes["symbol"])
+        used = np.flatnonzero(np.bincount(changes["symbol"]))
         if (changes["kind"] != _WHOLE_ADDRESS).any() or (sections_of[used] >= _FIRST_RESERVED).any():
             return None
         for symbol in used[sections_of[used] == _UNDEFINED]:

@@ -66,7 +66,7 @@ def partition(sources: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """
     if len(sources) > 63:
         raise OverflowError("more than 63 character classes")
-    starts = np.unique(np.concatenate([_run_starts(source) for source in sources] or [np.zeros(1, np.int64)]))
+    starts = np.flatnonzero(np.bincount(np.concatenate([[0], *map(_run_starts, sources)])))
     signature = np.zeros(len(starts), np.uint64)
     for bit, source in enumerate(sources):
         signature |= members(source)[starts].astype(np.uint64) << np.uint64(bit)

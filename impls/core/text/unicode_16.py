@@ -40,7 +40,7 @@ def named_codes(*expressions: str) -> np.ndarray:
     """Return the code points beyond ASCII that `expressions` name, in order: int64."""
     named = [match for expression in expressions for match in _NAMED.finditer(expression)]
     codes = (int(match[match.lastindex], 16) if match.lastindex else ord(match[0]) for match in named)
-    return np.unique(np.fromiter(codes, np.int64))
+    return np.array(sorted(set(codes)), np.int64)
 
 
 @lru_cache(maxsize=64)
