@@ -14,9 +14,9 @@ help:
 	@echo 'make campaign            random tests with new seeds (SECONDS=300 SEED=…)'
 	@echo 'make mutants FILES="…"   plant faults in those files: which do the tests not find? (SAMPLE=40 SEED=…)'
 	@echo 'make cover   run them and count the lines of impls they reach'
-	@echo 'make vectors write the test vectors of datasets/vectors anew (MODELS="…")'
+	@echo 'make vectors rewrite the test vectors of datasets/vectors (MODELS="…")'
 	@echo 'make bench   benchmark our own hot paths: the working tree against its base commit'
-	@echo 'make lint types   what CI checks besides'
+	@echo 'make lint types   the other checks of CI'
 
 setup: .venv/.ready
 
@@ -58,7 +58,7 @@ mutants: fetch kernels
 cover: fetch kernels
 	@$(BIN)/pytest $(PYTEST_ARGS) --cov=impls --cov-report=term:skip-covered --cov-fail-under=95
 
-# Writes the test vectors of datasets/vectors anew, or those of MODELS="…"; some minutes for each vocabulary.
+# Rewrites the test vectors of datasets/vectors, or those of MODELS="…"; some minutes for each vocabulary.
 vectors: fetch kernels
 	@for model in $(or $(MODELS),$(patsubst %.jsonl.gz,%,$(notdir $(wildcard datasets/vectors/*)))); do \
 		$(BIN)/bpebench conform --write-vectors datasets/vectors/$$model.jsonl.gz -m $$model || exit 1; done

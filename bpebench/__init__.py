@@ -7,7 +7,7 @@
 
 `Encoding`, `get_encoding` and the other module functions are tiktoken's, over any implementation:
 `sys.modules["tiktoken"] = bpebench.tiktoken` puts them, and `tiktoken.load`, into a program. `bpebench.hf` is Hugging
-Face's `tokenizers` likewise: `from bpebench import hf`. `python -m bpebench` is the command `bpebench`.
+Face's `tokenizers`: `from bpebench import hf`. `python -m bpebench` is the command `bpebench`.
 """
 
 from __future__ import annotations

@@ -50,8 +50,7 @@ def train(
 
     A text is a str; a `Path` among the texts is a file to read: plain text, JSON lines or Parquet, compressed or not.
     Without `spec`, its fields are taken by name: `train(files=["a.txt"], vocab_size=8000)`. Other options are those of
-    `impls.train`. Raise `Unsupported`, `InvalidSpec` naming the field that is wrong, and
-    `InvalidFile`.
+    `impls.train`. Raise `Unsupported`, `InvalidSpec` naming the wrong field, and `InvalidFile`.
     """
     if not isinstance(implementation, str):
         raise TypeError("the implementation comes first: give train('compiled', texts, …), or train(texts=…)")

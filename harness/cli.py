@@ -27,7 +27,7 @@ BENCH_MODULES = ("cpuinfo", "jinja2", "pandas", "sentencepiece", "tiktoken", "to
 """Import names of the packages that the extra `bench` installs: production libraries, charts, pages, data frames."""
 
 VERBS = {name: entry for verbs in DECLARED["verbs"].values() for name, entry in verbs.items()}
-"""Verb -> what `verbs.toml` says of it: `summary`, `example`."""
+"""Verb -> its entry in `verbs.toml`: `summary`, `example`."""
 
 
 class _LazyGroup(click.Group):
@@ -63,7 +63,7 @@ def group() -> None:
     """Which tokenizer is right, which is fast, what a language costs: byte pair encoding, checked and measured.
 
     Results go to standard output, progress and warnings to standard error. Exit status: 0 good, 1 a check failed,
-    2 usage or bad input. Options that are not called repeatable are given once. Completion of verbs and names:
+    2 usage or bad input. Give an option once unless it is marked repeatable. Completion of verbs and names:
     `eval "$(_BPEBENCH_COMPLETE=bash_source bpebench)"`, or zsh_source, fish_source.
     """
 

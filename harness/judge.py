@@ -85,7 +85,7 @@ def judge(
     for index, answer in enumerate(answers):
         wanted = None if reference is None else reference[index]
         if wanted is not None and exact and not _are_equal(answer.ids, wanted):
-            return Judgement(Outcome.MISMATCH, "other ids than the reference", index, _listed(wanted))
+            return Judgement(Outcome.MISMATCH, "different ids than the reference", index, _listed(wanted))
         if reason := _misread(answer, model):
             return Judgement(Outcome.MISMATCH, reason, index)
         if not exact:

@@ -58,7 +58,7 @@ class ByteLevel(Tokenizer):
 
     @classmethod
     def learn(cls, corpus: Corpus) -> tuple[list[Pair], list[int]]:
-        """Learn merges, counting anew only the words that a merge changes."""
+        """Learn merges, counting again only the words that a merge changes."""
         if corpus.spec.alphabet != "bytes":
             raise Unsupported(cls.name, "trains over bytes only; use alphabet='bytes'")
         words, least, tie = corpus.words, corpus.spec.min_count, corpus.spec.tie_key(corpus.tokens)

@@ -1,8 +1,8 @@
 """The interface every tokenizer of the suite implements.
 
 An implementation gives `encode_piece`, or `encode_normalized` if it takes whole texts, or `encode_ordinary` if it also
-normalises; besides these whatever its library has a call of its own for, and `learn` or `train_model` if it trains.
-Everybody gets all the rest: one function of `impls.operations` a method, which uses the public names here.
+normalises; also whatever its library has a call for, and `learn` or `train_model` if it trains.
+It inherits the rest: each method is one function of `impls.operations`, which uses the public names here.
 """
 
 from __future__ import annotations

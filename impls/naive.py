@@ -28,7 +28,7 @@ class Naive(Tokenizer):
 
     @classmethod
     def learn(cls, corpus: Corpus) -> tuple[list[Pair], list[int]]:
-        """Learn merges, counting all pairs anew before each of them.
+        """Learn merges, counting all pairs again before each of them.
 
         h u g   h u g   p u g      u+g occurs 3 times: merge it
         h ug    h ug    p ug       h+ug twice

@@ -77,11 +77,11 @@ def _check(pieces: Mapping[str, Mapping[str, int]], dev: Mapping[str, list[str]]
     if dev is None:
         return
     if set(dev) != set(pieces):
-        raise BPEError(f"dev texts of {', '.join(sorted(dev))} do not go with texts of {', '.join(sorted(pieces))}")
+        raise BPEError(f"dev has texts in {', '.join(sorted(dev))}, training in {', '.join(sorted(pieces))}")
     sizes = {language: len(translations) for language, translations in dev.items()}
     if len(set(sizes.values())) > 1:
         shown = ", ".join(f"{n} of {language!r}" for language, n in sizes.items())
         raise BPEError(f"dev texts must be parallel, the same number for each language, not {shown}")
     for language, translations in dev.items():
         if not any(translations):
-            raise BPEError(f"the dev texts of {language!r} hold no text")
+            raise BPEError(f"the dev texts of {language!r} are all empty")

@@ -68,7 +68,7 @@ def get(name: str) -> type[Tokenizer]:
         implementation = getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
         if name in plugins() and error.name is not None and f"{module}.".startswith(f"{error.name}."):
-            raise BPEError(f"{name}: the plug-in names {target!r}, and there is no module {error.name!r}") from None
+            raise BPEError(f"{name}: the plug-in is {target!r}, but there is no module {error.name!r}") from None
         if error.name is not None and not error.name.startswith("impls"):
             raise Missing(name, error.name.partition(".")[0]) from None
         raise

@@ -34,7 +34,7 @@ class WordCount(Tokenizer):
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         if why := why_not_replayed(model):
-            raise Unsupported(self.name, f"replays merges rank by rank, which gives other ids here: {why}")
+            raise Unsupported(self.name, f"replays merges rank by rank, which gives different ids here: {why}")
         self._known = lru_cache(_CACHED_WORDS)(self._replayed)
 
     @classmethod

@@ -19,7 +19,7 @@ _TABLES = ("agreement", "counterexamples", "round-trip")
 class Check(Verb):
     """Encode, decode and compare: does every text round-trip, do all pairs give the same ids?
 
-    Exit status 1 when a text does not round-trip, when two implementations that must agree differ, and when nothing
+    Exit status 1 if a text does not round-trip, if two implementations that must agree differ, or if nothing
     could be compared. Those that do not run a model are named and not compared on it. Without -m the cached
     vocabularies are checked, without -c the samples. The column "as published" is a model's file as read by its own
     library (tokenizers, sentencepiece, tiktoken); the others run our reading of it.

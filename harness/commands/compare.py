@@ -69,7 +69,7 @@ class Compare(Verb):
         options.ensure(
             failing or untimed or not is_unknown,
             "--fail-if cannot be checked: a run did not measure its own noise, so a small change cannot be detected; "
-            "run with a profile that times a copy (not smoke)",
+            "use a profile that measures it (not smoke)",
         )
         return bool(failing or untimed)
 

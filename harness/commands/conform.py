@@ -38,7 +38,7 @@ class Conform(Verb):
         type=options.SECONDS,
         default=1800.0,
     )
-    vectors: Path | None = option("Run the test vectors of this file instead (see VECTORS.md).", type=options.FILE)
+    vectors: Path | None = option("Run the vectors of this file, not the checks (see VECTORS.md).", type=options.FILE)
     write_vectors: Path | None = option(
         "Write test vectors of the model, for any language: FILE.jsonl or .gz; without TARGET.", type=options.FILE
     )
@@ -92,7 +92,7 @@ class Conform(Verb):
         from harness.data import load_model
         from harness.records import write_atomically
 
-        options.ensure(self.target is None, "--write-vectors takes no TARGET: the vectors are of the model -m")
+        options.ensure(self.target is None, "--write-vectors takes no TARGET: vectors are of the model (-m)")
         writing.check_target(path, writing.model_sources(self.model))
         vectors = choose(Path(self.model).name, load_model(self.model))
         write_atomically(path, compressed(content_of(vectors), path))

@@ -57,5 +57,5 @@ class Convert(Verb):
         options.ensure(Path(self.source).is_file(), f"{wrong} {self.source} is not a file")
         format, model = load_with_format(Path(self.source), pattern=self.pattern)
         is_ranks = format == tiktoken_ranks.FORMAT
-        options.ensure(is_ranks, f"{wrong} {self.source} is of the format {format}, which says how text is cut")
+        options.ensure(is_ranks, f"{wrong} {self.source} is a {format} file, which has a pattern")
         return model

@@ -21,7 +21,7 @@ _TWO_COMMAS = re.compile(r",\s*,")
 class Decode(Verb):
     """Print the text of IDS (numbers separated by spaces or commas; default: from standard input).
 
-    Bytes that are not UTF-8 are shown as U+FFFD. With --canonical, say instead whether `encode` gives these ids for
+    Bytes that are not UTF-8 are shown as U+FFFD. With --canonical, print whether `encode` gives these ids for
     their text, and if not, where they drift; exit status 1 if they do.
     """
 
@@ -29,7 +29,7 @@ class Decode(Verb):
     ids: tuple[str, ...] = argument(nargs=-1)
     model: str = options.model
     implementation: str = options.one_implementation(f"Implementation that decodes: {options.TARGETS}.", "priority")
-    canonical: bool = flag("Say whether encoding the text gives the same ids.")
+    canonical: bool = flag("Print whether encoding the text gives the same ids.")
 
     def run(self) -> bool:
         """Print the text, or say whether the ids are canonical; return whether they are not."""

@@ -49,10 +49,10 @@ class Evaluate(Verb):
     )
     price: tuple[str, ...] = option("Price of a million tokens; repeatable.", multiple=True, metavar="[NAME=]AMOUNT")
     morphology: tuple[str, ...] = options.morphology_option(
-        "Compare only token borders with morphs: built-in words or a TSV file; repeatable.", multiple=True
+        "Only compare token borders with morphs, of built-in words or a TSV file; repeatable.", multiple=True
     )
     sampled: Path | None = option(
-        "Count only the lists of ids (JSON, one per line) that differ from what encoding their text gives.",
+        "Only count the lists of ids (JSON, one per line) that `encode` does not give for their text.",
         type=options.FILE,
     )
     split: str | None = options.split
@@ -113,7 +113,7 @@ class Evaluate(Verb):
             goes = self._is_parallel or name not in options.given(self)
             options.ensure(goes, f"--{name} needs --parallel or --flores")
         options.ensure(not (self._is_parallel and self.max_bytes), "--max-bytes cannot be used with parallel text")
-        options.ensure(self.flores is None or not self.corpora, "--flores says which text; leave out -c")
+        options.ensure(self.flores is None or not self.corpora, "--flores is the text; leave out -c")
         options.ensure(self.flores is None or self.split is None, "--split is for named corpora; leave it out")
 
     def _texts(self) -> list[CountedText]:

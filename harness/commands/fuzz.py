@@ -25,7 +25,7 @@ _DEFAULT_SECONDS = 60.0
 
 
 class Fuzz(Verb):
-    """Generate texts until B (C, ...) gives other ids than A; minimise, classify and save what is found.
+    """Generate texts until B (C, ...) gives different ids than A; minimise, classify and save what is found.
 
     A side is an implementation (`bpebench list`), MODULE:OBJECT or a Python file with `encode` and `decode`,
     cmd:COMMAND or a model file; a file given by -m is also compared as its own library reads it. The text of -c is
@@ -79,7 +79,7 @@ class Fuzz(Verb):
         from harness.targets.published import library_of_model
 
         options.ensure(len(self.sides) > 1, "name two sides or more, such as: bpebench fuzz tiktoken compiled")
-        options.ensure(not (self.random_models and self.models), "--models generates its models; give it without -m")
+        options.ensure(not (self.random_models and self.models), "--models generates models; leave out -m")
         # A user's file is also read by its own library, which everything must agree with.
         files = [model for model in self.models if not is_model_name(model)]
         by_library = files == list(self.models) and bool(files) and all(map(library_of_model, files))
@@ -159,7 +159,7 @@ def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
         headers = ["sides", "model", "class", "stage", "smallest text", f"ids of {first}", "ids of the other"]
         yield options.table(table_rows(result.findings), headers)
         yield ""
-    for counts, of in ((result.n_differing_texts, ""), (result.n_expected_texts, " of models on which they may")):
+    for counts, of in ((result.n_differing_texts, ""), (result.n_expected_texts, " on which they need not agree")):
         yield from (f"{name} differs from {first} on {n:,} texts{of}" for name, n in counts.items() if n)
     for name in _not_compared(plan, result):
         yield f"no text was answered by both {name} and {first}, so nothing was compared"

@@ -67,7 +67,7 @@ class List(Verb):
         """Print the chosen sections."""
         sections = {name: section() for name, section in _SECTIONS.items() if self.what in (None, name)}
         if self.what is None:
-            lines = [*_names(sections), "", "`bpebench list models` and the like describe each name."]
+            lines = [*_names(sections), "", "`bpebench list models`, `list corpora`, … describe each name."]
         else:
             lines = list(_lines(sections[self.what]))
         self.output(sections, "\n".join(map(printable, lines)))

@@ -40,7 +40,7 @@ class Report(Verb):
     format: Format = option("Format of the tables.", type=click.Choice(_FORMATS), default="text")
     html: Path | None = option("Write one offline page of all RUNs here.", type=options.FILE)
     readme: bool = flag("Regenerate the README's generated parts and all runs' pages.")
-    check: bool = flag("Exit with 1 when one of these is stale.")
+    check: bool = flag("Check these: exit status 1 if one is stale.")
 
     def run(self) -> bool:
         """Print or write what was requested; return whether a generated part is out of date."""
@@ -48,7 +48,7 @@ class Report(Verb):
         options.ensure(is_one_format, f"--json and --format {self.format} cannot be combined; choose one")
         options.ensure(len(self.folders) < 2 or self.html is not None, "only --html takes several runs; name one")
         if self.check or self.readme:
-            options.ensure(not self.folders, "--readme and --check take no RUN: the markers of the README name theirs")
+            options.ensure(not self.folders, "--readme and --check take no RUN: the README names its runs")
             return _readme(write=self.readme)
         self._show(self.folders or (newest_run(),))
         return False
@@ -124,7 +124,7 @@ def _readme(*, write: bool) -> bool:
     """Regenerate the README and the runs' pages, or report which parts are out of date; return whether any is."""
     from harness.report.readme.write import stale, write_readme
 
-    options.ensure(README.is_file(), f"there is no {README} here; run this in the folder of the README")
+    options.ensure(README.is_file(), f"no {README} here; run this in the folder that has it")
     if write:
         click.echo("\n".join(f"written: {path}" for path in write_readme(README)) or "nothing was stale")
         return False

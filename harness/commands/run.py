@@ -28,10 +28,10 @@ ALL_FAMILIES = "all"
 class Run(Verb):
     """Time every chosen implementation on every workload of a profile, all in turn, every answer verified.
 
-    -m and -c replace the models and corpora the workloads name. Exit status 1 when an implementation that should be
-    exact gave wrong or unverifiable ids, died or panicked, and when nothing was timed; the records hold every outcome.
-    With --tour two vocabularies are trained and every pair is checked first; --scale times texts of doubling length
-    instead and fits the exponent of time against length: 1 is linear, 2 quadratic.
+    -m and -c replace the models and corpora the workloads name. Exit status 1 if an implementation that should be
+    exact gave wrong or unverifiable ids, died or panicked, or if nothing was timed; the records hold every outcome.
+    With --tour, first train two vocabularies and check every pair; with --scale, time texts of doubling length
+    and fit the exponent of time against length: 1 is linear, 2 quadratic.
     """
 
     implementations: tuple[str, ...] = options.implementations

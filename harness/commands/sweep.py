@@ -34,7 +34,7 @@ class Sweep(Verb):
         "Vocabulary sizes: 8k,16k,32768, or a range to double through.", default="1k..128k", metavar="SIZES"
     )
     patterns: tuple[str, ...] = option(
-        "Names (`list patterns`) with commas between them, or a regular expression; repeatable.  [default: gpt2]",
+        "Names (`list patterns`) separated by commas, or a regular expression; repeatable.  [default: gpt2]",
         multiple=True,
         metavar="PATTERNS",
     )

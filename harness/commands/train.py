@@ -34,7 +34,7 @@ class Train(Verb):
     With --show N: the first N tokens learned, and how often each pair occurred.
 
     With --count-only: count the distinct pieces of corpora of any size and write them to --out, to train on often
-    (`train --counts`). Corpora and files of counts add up; the counts are exact whatever the memory. A file may be
+    (`train --counts`). Corpora and files of counts add up; the counts are exact with any memory. A file may be
     plain text, JSON lines or Parquet, also compressed (.gz, .bz2, .xz, .zst).
     """
 
@@ -59,13 +59,13 @@ class Train(Verb):
         default="smallest",
         advanced=True,
     )
-    min_count: int = option("A merge (with --count-only a piece) needs at least this count.", default=1, advanced=True)
-    max_token_bytes: int | None = option("No token longer than this.", type=int, advanced=True)
+    min_count: int = option("Least count of a merge (with --count-only: of a piece).", default=1, advanced=True)
+    max_token_bytes: int | None = option("Bytes of the longest token.", type=int, advanced=True)
     special_tokens: tuple[str, ...] = option(
         "Special token; repeatable.", "--special", multiple=True, type=options.TEXT
     )
-    end_of_word: str | None = option("Such as </w> in subword-nmt (alphabet chars).", type=options.TEXT, advanced=True)
-    unknown: str | None = option("Such as <unk> for characters outside the alphabet.", type=options.TEXT, advanced=True)
+    end_of_word: str | None = option("End of words, such as </w> (alphabet chars).", type=options.TEXT, advanced=True)
+    unknown: str | None = option("Token for characters outside the alphabet: <unk>.", type=options.TEXT, advanced=True)
     documents: Literal["paragraphs", "lines"] = option(
         "What counts as one document of a text file; no piece spans two.",
         type=click.Choice(["paragraphs", "lines"]),

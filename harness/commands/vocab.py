@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Vocab(Verb):
     """Size, rules and tokens of MODEL: a name of `list models`, a file or a folder.
 
-    For a file, also what it really is: its format, which published vocabulary it holds, and anything unusual. Exit
-    status 1 if it has the name of another vocabulary, rules other than its publisher's, or irregular merges.
+    For a file, also its format, the published vocabulary it contains, and anything unusual. Exit status 1 if it has the
+    name of another vocabulary, rules other than its publisher's, or irregular merges.
 
     With --lint its health: tokens that no text encodes to, with the proof, and other oddities.
     """
@@ -33,9 +33,9 @@ class Vocab(Verb):
     model: str = argument(default=DEFAULT_MODEL)
     show: int = options.show
     find: str | None = option("Show the ids of tokens that contain TEXT.", type=options.TEXT)
-    lint: bool = flag("Look for unreachable tokens, duplicates and the like.")
+    lint: bool = flag("Look for unreachable tokens, duplicates and other faults.")
     fail_on: tuple[str, ...] = option(
-        "With --lint: exit status 1 where such a token is found; repeatable.",
+        "With --lint: exit status 1 if such a token is found; repeatable.",
         multiple=True,
         type=click.Choice(list(FINDINGS)),
     )

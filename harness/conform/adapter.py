@@ -130,7 +130,7 @@ class ObjectAdapter:
         except Exception:
             calls["decode of an unknown id"] = self.target.decode, [_UNKNOWN]
         except BaseException:
-            pass  # a panic, after which it need not go on
+            pass  # a panic, after which it need not continue
         return {what: held(*call, n_calls, seconds_left) for what, call in calls.items()}
 
     def decode_stream(self, lists: list[list[int]]) -> Any:

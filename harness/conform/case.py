@@ -279,7 +279,7 @@ class Case:
             answer = ids_afresh(self.client, joined)
             if is_wrong(joined, answer):
                 self.known[joined] = None
-                reason = f"each piece alone is right; after {expression(earlier)}, {expression(text)} gets other ids"
+                reason = f"each piece alone is right; after {expression(earlier)}, {expression(text)} gets wrong ids"
                 return self._fault("cache", reason, joined, answer)
         reason = f"right in a fresh process, wrong after {expression(earlier)}"
         return self._fault("cache", reason, text, wrong, after=(earlier,))

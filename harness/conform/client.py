@@ -89,7 +89,7 @@ class TargetClient(AbstractContextManager["TargetClient"]):
         try:
             described(self.session)
         except NotLoadable as error:
-            self.given_up = f"it does not start again: {error}"
+            self.given_up = f"it cannot be restarted: {error}"
             raise GaveUp("process", self.given_up) from None
         self.deadline += time.monotonic() - began if self.share < inf else 0.0
 

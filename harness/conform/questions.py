@@ -166,9 +166,9 @@ _N_ALONE, _WORDS_A_TEXT = 200_000, 64
 
 
 def many_pieces(n_pieces: int = N_PIECES) -> Iterator[str]:
-    """Yield texts that hold so many distinct pieces in all: a space and three to five small letters.
+    """Yield texts with so many distinct pieces in all: a space and three to five small letters.
 
-    The first 200,000 are a text each.
+    Each of the first 200,000 is a text of its own.
     """
     words = (f" {''.join(word)}" for n in (3, 4, 5) for word in product("etaoinshrdlucmfwypvbgkjqxz", repeat=n))
     chosen = islice(words, n_pieces)

@@ -158,7 +158,7 @@ def run_vectors(
     Raises `NotLoadable`, `BadVectors` for a model of other tokens, and the errors of a missing model.
     """
     if target in impls.names() and tokens_sha256(load_model(model)) != vectors.head.tokens_sha256:
-        raise BadVectors(f"{path}: is of {vectors.head.model}, and {model} has other tokens; name its model with -m")
+        raise BadVectors(f"{path}: is for {vectors.head.model}; {model} has different tokens; give its model with -m")
     checks = [
         Check(kind, f"Does it answer the vectors of {kind}?", partial(_ask_vectors, cases))
         for kind in KINDS

@@ -109,7 +109,7 @@ def _of_str_subclasses(methods: Methods, texts: Sequence[str]) -> Iterator[str]:
     for what, encode in _encoders(methods):
         with suppress(Exception):
             if any(list(encode(_Text(text))) != list(encode(text)) for text in texts):
-                yield f"{what} has other ids for a subclass of str"
+                yield f"{what} has different ids for a subclass of str"
 
 
 def _of_pairs(target: Any, texts: Sequence[str]) -> Iterator[str]:
@@ -143,7 +143,7 @@ def _after_wrong_types(target: Any, texts: Sequence[str]) -> Iterator[str]:
         with suppress(Exception):
             call(wrong)
         if answers() != before:
-            yield f"other answers after {call.__name__}({wrong!r})"
+            yield f"different answers after {call.__name__}({wrong!r})"
             return
 
 

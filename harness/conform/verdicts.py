@@ -97,7 +97,7 @@ class Incomplete(Exception):
 
 
 class NothingToCompare(Exception):
-    """An input of which a check has nothing to compare: refused, or with other ids, which the check `ids` judges."""
+    """An input that a check has nothing to compare for: refused, or with wrong ids, which the check `ids` judges."""
 
 
 class CheckVerdict(msgspec.Struct, kw_only=True, omit_defaults=True):

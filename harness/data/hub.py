@@ -104,7 +104,7 @@ def _first_file(repository: str, revision: str, token: str | None, endpoint: str
 def _reason(error: Exception) -> str:
     kind = type(error).__name__
     if kind in ("GatedRepoError", "RepositoryNotFoundError"):
-        return "the hub has no such model, or asks for an account that may read it"
+        return "the hub has no such model, or only shows it to some accounts"
     if kind in _NO_SUCH_FILE:
         return f"it has none of {', '.join(_FILES)} on the hub"
     return "unavailable offline: the hub cannot be reached"

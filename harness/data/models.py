@@ -51,7 +51,7 @@ def load_model(name_or_path: str | Path, pattern: str | Sequence[str] | None = N
     if not name.strip() or (isinstance(name_or_path, str) and _is_plain(name) and not os.path.lexists(source)):
         raise _unknown(name)
     if not source.exists():
-        raise DataError(f"{source}: there is no such model file; {near_and_known(source.name, model_names())}")
+        raise DataError(f"{source}: no such model file; {near_and_known(source.name, model_names())}")
     return load(source, pattern=pattern)
 
 

@@ -31,7 +31,7 @@ def matching_files(pattern: str) -> list[Path]:
         raise DataError(f"{pattern!a}: cannot be a path: {error}") from None
     files = [file for file in paths if file.is_file()]
     if not files:
-        raise DataError(f"{pattern}: {'contains no files' if path.is_dir() else 'there is no such file'}")
+        raise DataError(f"{pattern}: {'contains no files' if path.is_dir() else 'no such file'}")
     return files
 
 

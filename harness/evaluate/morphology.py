@@ -48,7 +48,7 @@ def read_gold(name: str) -> list[Word]:
     """Return the words of a gold file, named by language or path; raise `DataError` naming the invalid line."""
     file = gold_files().get(name, Path(name))
     if not file.is_file():
-        raise DataError(f"{name}: there is no such file; built in: {', '.join(gold_files())}")
+        raise DataError(f"{name}: no such file; built in: {', '.join(gold_files())}")
     words: dict[str, Word] = {}
     for number, line in enumerate(plain_lines(file), 1):
         where = f"{file}: line {number}"

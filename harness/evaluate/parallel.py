@@ -60,7 +60,7 @@ def _by_language(files: Iterable[tuple[str, Path]]) -> dict[str, Path]:
     for language, file in files:
         if language in by_language:
             raise DataError(
-                f"{file}: {by_language[language]} is the same language ({language}); name each by its own, or keep one"
+                f"{file}: {by_language[language]} is the same language ({language}); rename one, or keep only one"
             )
         by_language[language] = file
     return by_language
@@ -127,7 +127,7 @@ def flores_texts(folder: Path, chosen: Sequence[str] = (), *, with_ends: bool = 
         if missing := [language for language in kept if language not in by_language]:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             raise DataError(
-                f"{folder / other}: has no file of {missing[0]!r}{more}, and {part} has; name those that are in both "
+                f"{folder / other}: has no file of {missing[0]!r}{more}, but {part} has; choose languages of both "
                 "with --language"
             )
     for by_language in parts.values():
@@ -146,9 +146,7 @@ def flores_texts(folder: Path, chosen: Sequence[str] = (), *, with_ends: bool = 
 def _files(part: Path) -> dict[str, Path]:
     """Return the file of each language of a part, in order."""
     if not part.is_dir():
-        raise DataError(
-            f"{part}: there is no such folder; FLORES has the folders dev and devtest, with one file per language"
-        )
+        raise DataError(f"{part}: no such folder; FLORES has the folders dev and devtest, with one file per language")
     ends, begin = (f".{part.name}", *_TABLES), f"{part.name}."
     files = ((file.stem if file.suffix in ends else file.name.removeprefix(begin), file) for file in part.iterdir())
     by_language = _by_language(sorted((language, file) for language, file in files if language != file.name))
@@ -208,7 +206,7 @@ def _of_corpora(names: Sequence[str], split: str | None, chosen: Sequence[str]) 
     families = {part.partition("/")[0] for part in parts}
     family = real_corpora().get(families.pop()) if len(families) == 1 else None
     if family is None or family.mixed_of or len(family.parts) < 2:
-        raise DataError(f"{', '.join(names)}: not parallel text; `parallel` is, and files of equal line count are")
+        raise DataError(f"{', '.join(names)}: not parallel text; give `parallel`, or files of equal line count")
     named = [(part, part.partition("/")[2]) for part in parts]
     kept = chosen_of([language for _, language in named], chosen)
     return [CountedText(part, name, load_corpus(part, split=split).documents) for part, name in named if name in kept]

@@ -23,7 +23,7 @@ from harness.progress import Bar
 from impls.interface import Tokenizer
 
 _COUNTING_THREADS = 2
-"""Counting threads besides the one that reads; a third gained nothing on two cores."""
+"""Threads that count, in addition to the one that reads; a third gained nothing on two cores."""
 
 
 def evaluate(
@@ -110,7 +110,7 @@ def read_id_lists(file: Path) -> Iterator[list[int]]:
             except ValueError as error:
                 raise DataError(f"{file}, line {number}: not JSON: {error}") from None
             if not isinstance(ids, list) or not all(type(i) is int for i in ids):
-                raise DataError(f"{file}, line {number}: a list of token ids is expected")
+                raise DataError(f"{file}, line {number}: expected a list of token ids")
             yield ids
 
 

@@ -19,7 +19,7 @@ NO_ROW = {field.name: Figure(None) if field.type == "Figure" else None for field
 
 
 def about(plan: SweepPlan, result: SweepResult) -> dict[str, Any]:
-    """Return what JSON says besides the rows."""
+    """Return what JSON has in addition to the rows."""
     return {
         "sizes": list(plan.sizes),
         "width": plan.width,

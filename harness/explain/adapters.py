@@ -135,7 +135,7 @@ def load_side(spec: str, model: Model | None, *, allow_special: bool = False) ->
         side = side_of(load_object(spec, model), spec, allow_special=allow_special)
         return replace(side, whole_tokens=model.whole_token_ids) if model and not side.whole_tokens else side
     if os.sep in spec or path.suffix:
-        raise NotLoadable(f"{spec}: there is no such file; give {FORMS}")
+        raise NotLoadable(f"{spec}: no such file; give {FORMS}")
     if model is None:
         raise NotLoadable(f"{spec}: give the model to run with -m")
     return side_of(impls.load(spec, model), spec, allow_special=allow_special)

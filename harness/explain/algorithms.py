@@ -117,7 +117,7 @@ def steps_to(rules: Rules, piece: str, ids: Sequence[int] | None, algorithm: Alg
 
 
 def _merges(derived: Derived) -> list[tuple[int, int, int]]:
-    """Return (rank, result, index) of each two neighbours that merge."""
+    """Return (rank, result, index) of every two neighbours that merge."""
     pairs = enumerate(pairwise(derived.ids))
     return [(*merge, index) for index, pair in pairs if (merge := derived.rules.merge(*pair)) is not None]
 

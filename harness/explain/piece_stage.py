@@ -26,11 +26,11 @@ def pieces_or_merges(a: Observation, b: Observation) -> StageDifference:
     if not a.borders or not b.borders:
         reason = "the bytes of some ids are not known, so pieces and merges look the same; give the model with -m"
         first = common_prefix_length(a.ids, b.ids) + 1
-        return StageDifference("pieces or merges", f"the ids differ from number {first} on", [reason])
+        return StageDifference("pieces or merges", f"the ids differ from id number {first} on", [reason])
     # The same id may stand for different bytes; borders agree only as far as the bytes do.
     k = common_prefix_length(*(list(zip(side.ids, side.tokens, strict=True)) for side in (a, b)))
     if k >= len(a.tokens) or k >= len(b.tokens):
-        return StageDifference("pieces or merges", f"the ids differ from number {k + 1} on")
+        return StageDifference("pieces or merges", f"the ids differ from id number {k + 1} on")
     byte = a.borders[k]
     if a.tokens[k] == b.tokens[k]:
         what = f"{quoted(a.tokens[k] or b'')} has the id {a.ids[k]} in {a.name}, {b.ids[k]} in {b.name}"

@@ -19,7 +19,7 @@ class Side:
     name: str
     encode: Callable[[str], Sequence[int]]
     decode: Callable[[list[int]], str]
-    about: str = "known by its answers only"
+    about: str = "known only by its answers"
     model: Model | None = None
     """The model whose merges derive its ids."""
     algorithm: Algorithm | None = None

@@ -115,7 +115,7 @@ def _lost_symbols(a: Observation, b: Observation) -> StageDifference:
         evidence = [f"the tokens of {name} spell {_escaped(wrong.spelled)}, the text is {_escaped(declared)}"]
         return StageDifference("special tokens", f"{name} drops white space beside a special token", evidence)
     change = rewriting(declared, wrong.spelled)
-    done = "spells other bytes" if change is None else change.what
+    done = "spells different bytes" if change is None else change.what
     if model is None or not _has_every_symbol(model, declared):
         what = f"{name} sees {quoted(declared)} and {done}: its vocabulary lacks the symbol"
         return StageDifference("vocabulary", what)

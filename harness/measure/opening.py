@@ -1,6 +1,6 @@
 """One opening: the contestants of a group of workloads, each in a fresh process, give one pass each in turn.
 
-Every round reads texts new to the processes, the same for all, in an order of contestants drawn anew; every answer is
+Every round reads texts new to the processes, the same for all, in a new random order of contestants; every answer is
 judged, and the times that a contestant reports must fit into the clock of this process. A pass that lost the processor
 is kept, marked, and made again as a further round.
 """

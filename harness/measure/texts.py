@@ -113,7 +113,7 @@ def strings(texts: list[bytes]) -> list[str]:
 
 
 def write_training_file(path: Path, corpora: Corpora, workload: Workload) -> None:
-    """Write a text file to train from, a document a line, as long as the workload says or the corpus is.
+    """Write a text file to train from, one document per line, as long as the workload says or the corpus is.
 
     Raises what loading raises, and `ValueError` for a corpus without text.
     """

@@ -68,7 +68,7 @@ class _Held:
     model: Model | None = None
     baseline_bytes = 0
     inputs: Sequence[Any] = ()
-    answers: list[Any] = []  # noqa: RUF012 (one holder a process)
+    answers: list[Any] = []  # noqa: RUF012 (one holder per process)
     run: Callable[[Any], Any]
 
 

@@ -201,7 +201,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     openings: int
-    """Times that every process is opened anew."""
+    """How many times every process is started."""
     rounds: int
     """Passes of each contestant in an opening."""
     slow_openings: int = 1

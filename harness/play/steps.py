@@ -29,7 +29,7 @@ def steps_of(load: Callable[[str], impls.Tokenizer], text: str, piece: int | Non
     if not pieces:
         return StepsAnswer(pieces, piece, [], "the text has no pieces")
     if piece >= len(pieces):
-        raise Unsupported("steps", f"the text has {len(pieces)} pieces; there is no piece {piece} (from 0)")
+        raise Unsupported("steps", f"the text has {len(pieces)} pieces, numbered from 0; there is no piece {piece}")
     chosen = pieces[piece]
     if len(chosen) > MAX_PIECE_CHARACTERS:
         note = f"the piece has {len(chosen)} characters; at most {MAX_PIECE_CHARACTERS} are merged step by step here"

@@ -232,7 +232,7 @@ class Child:
 
     def _late(self) -> FailedError:
         if self._closed_pipe:
-            return self._stop(Outcome.PROTOCOL, f"closed its {self._closed_pipe} without ending")
+            return self._stop(Outcome.PROTOCOL, f"closed its {self._closed_pipe} without exiting")
         part = f", with {len(self._line):,} bytes of an answer without an end of line" if self._line else ""
         return self._stop(Outcome.TIMEOUT, f"took longer than {self._seconds:g} s{part}")
 
@@ -249,7 +249,7 @@ class Child:
         if self._stopped is not None:
             return
         self._peak_bytes = self.peak_memory_bytes
-        self._stopped = FailedError(Failed(Outcome.CRASH, "its process was ended before"))
+        self._stopped = FailedError(Failed(Outcome.CRASH, "its process had already ended"))
         os.close(self._control)
         try:
             self._process.wait(_SWEEP_SECONDS)

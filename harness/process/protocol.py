@@ -141,7 +141,7 @@ def read_answer(line: bytes, number: int, operation: str, shape: Any = Any) -> A
         why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise MalformedAnswer(f"{operation}: not an answer: {why}: {excerpt(line)}") from None
     if answer.id != number:
-        raise MalformedAnswer(f"answered request {answer.id} where {number} was asked")
+        raise MalformedAnswer(f"answered request {answer.id} instead of {number}")
     if answer.error is not None:
         return ErrorResult(answer.error, answer.message, answer.status, answer.raised)
     if answer.result is msgspec.UNSET:

@@ -129,7 +129,7 @@ def _command(target: str) -> TargetSpec:
 
 def _file(target: str, library: str) -> TargetSpec:
     if not Path(target).exists():
-        raise NotLoadable(f"{target}: there is no such model file")
+        raise NotLoadable(f"{target}: no such model file")
     if library not in impls.names():
         known = near_and_known(library, impls.names())
         raise NotLoadable(f"{library}: is not an implementation that runs {target}; {known}")

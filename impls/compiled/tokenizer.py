@@ -59,7 +59,7 @@ class Compiled(Tokenizer):
         if model.ignore_merges and model.sentencepiece is not None:
             raise Unsupported(self.name, "ignore_merges after SentencePiece's rules")
         if model.ignore_merges and model.end_of_word is not None:
-            raise Unsupported(self.name, "ignore_merges where tokens end in end_of_word")
+            raise Unsupported(self.name, "does not run ignore_merges with end_of_word")
         self._prints = model.alphabet == "bytes" and model.end_of_word is not None
         splitting, self.splitting = splitting_of(model.pattern)
         """How texts are split: 'automaton', or 'regex: ' and the reason; see `splitting_of`."""
@@ -182,7 +182,7 @@ class Compiled(Tokenizer):
     def encode_ragged(
         self, texts: Texts, threads: Threads = None, **special: Unpack[Special]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of all texts, likewise; see `Tokenizer.encode_ragged`."""
+        """Return the ids of all texts in one array; see `Tokenizer.encode_ragged`."""
         if self._fast is None:
             return super().encode_ragged(texts, 1 if is_checked() else threads, **special)
         arrays = arguments.encoded_batch(partial(self._encoded, as_arrays=True, **special), texts, threads)

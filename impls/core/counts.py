@@ -44,7 +44,7 @@ class PieceCounts:
         """Return counts given as a dictionary. Raise `BPEError` for one below 1 or of 2**63 and more."""
         for piece, count in counts.items():
             if not 0 < count <= _MOST:
-                raise BPEError(f"the piece {piece!a} has the count {count}; counts go from 1 to 2**63 - 1")
+                raise BPEError(f"the piece {piece!a} has the count {count}; a count is 1 to 2**63 - 1")
         pieces = [piece.encode() for piece in counts]
         text = np.frombuffer(b"".join(pieces), np.uint8)
         ends = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), dtype=np.int64)

@@ -114,7 +114,7 @@ class SpecialToken(BPEError, ValueError):
     def __init__(self, name: str, offset: int) -> None:
         self.name, self.offset = name, offset
         advice = "allow it with allowed_special, or pass disallowed_special=() to encode it as text"
-        super().__init__(f"the text holds the special token {name!r} at character {offset}; {advice}")
+        super().__init__(f"the text contains the special token {name!r} at character {offset}; {advice}")
 
 
 class UnknownId(BPEError, KeyError):

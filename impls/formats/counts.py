@@ -44,7 +44,7 @@ def load_counts(path: Path) -> PieceCounts:
     try:
         table = parquet.read_table(path)
     except FileNotFoundError:
-        raise InvalidFile(name, "there is no such file") from None
+        raise InvalidFile(name, "no such file") from None
     except (pyarrow.ArrowException, OSError) as error:
         raise InvalidFile(name, f"not a complete file of counts: {error}") from None
     try:
@@ -65,7 +65,7 @@ def load_counts(path: Path) -> PieceCounts:
     except InvalidPattern as error:
         raise InvalidFile(name, str(error)) from None
     if pieces.null_count or (len(counts) and counts.min() < 1):
-        raise InvalidFile(name, "holds a piece that is missing, or a count below 1")
+        raise InvalidFile(name, "has a missing piece, or a count below 1")
     _, offsets, content = pieces.buffers()
     ends = np.frombuffer(offsets, np.int64)[pieces.offset : pieces.offset + len(pieces) + 1]
     text = np.frombuffer(content, np.uint8) if content is not None else np.zeros(0, np.uint8)
@@ -81,9 +81,9 @@ def _check(counts: PieceCounts, name: str) -> None:
     try:
         content.decode()
     except UnicodeDecodeError as error:
-        raise InvalidFile(name, f"holds a piece that is not UTF-8: {error.reason}") from None
+        raise InvalidFile(name, f"has a piece that is not UTF-8: {error.reason}") from None
     if len(counts) and (lengths.min() < 1 or bool((counts.text[counts.starts] & 0xC0 == 0x80).any())):
-        raise InvalidFile(name, "holds a piece that is empty, or begins within a character")
+        raise InvalidFile(name, "has an empty piece, or one that begins inside a character")
     again = added([counts, counts])
     if len(again) != len(counts) or not np.array_equal(again.ends, counts.ends) or again.text.tobytes() != content:
         raise InvalidFile(name, "its pieces are not sorted, or not distinct")

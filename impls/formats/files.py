@@ -36,20 +36,20 @@ MAX_JSON_KEYS = 5 << 17
 """Limits on the list entries and object keys of a JSON document; the largest files in use have 1.9 and 0.45 million."""
 
 
-_PACKED = "which is not opened here; unpack it and name the file in it"
+_PACKED = "unpack it and name the file inside"
 _OTHER_KINDS = {
-    b"PK\x03\x04": f"this is a zip archive, {_PACKED}",
-    b"\x1f\x8b": f"this is packed by gzip, {_PACKED}",
-    b"BZh91AY&SY": f"this is packed by bzip2, {_PACKED}",
-    b"\xfd7zXZ": f"this is packed by xz, {_PACKED}",
-    b"\x28\xb5\x2f\xfd": f"this is packed by zstd, {_PACKED}",
-    b"7z\xbc\xaf": f"this is a 7z archive, {_PACKED}",
+    b"PK\x03\x04": f"this is a zip archive; {_PACKED}",
+    b"\x1f\x8b": f"this is compressed by gzip; {_PACKED}",
+    b"BZh91AY&SY": f"this is compressed by bzip2; {_PACKED}",
+    b"\xfd7zXZ": f"this is compressed by xz; {_PACKED}",
+    b"\x28\xb5\x2f\xfd": f"this is compressed by zstd; {_PACKED}",
+    b"7z\xbc\xaf": f"this is a 7z archive; {_PACKED}",
     b"\xff\xfe": "this is UTF-16; save it as UTF-8",
     b"\xfe\xff": "this is UTF-16; save it as UTF-8",
     b"GGUF\x03\0\0\0": "this is a GGUF file of weights; name the tokenizer's own file",
-    b"version https://git-lfs": "this is Git LFS's pointer to the file and not the file; get it with `git lfs pull`",
-    b"<!DOCTYPE": "this is a web page and not a vocabulary; the download went wrong",
-    b"<html": "this is a web page and not a vocabulary; the download went wrong",
+    b"version https://git-lfs": "this is a Git LFS pointer, not the file itself; run `git lfs pull`",
+    b"<!DOCTYPE": "this is a web page, not a vocabulary; download it again",
+    b"<html": "this is a web page, not a vocabulary; download it again",
 }
 """First bytes of files that are sometimes mistaken for vocabularies."""
 
@@ -79,7 +79,7 @@ def naming(path: Path) -> Iterator[None]:
     except RecursionError:
         raise InvalidFile(str(path), "it is nested too deeply; this is not a model file") from None
     except MemoryError:
-        raise InvalidFile(str(path), "reading it takes more memory than there is; this is not a model file") from None
+        raise InvalidFile(str(path), "reading it needs too much memory; this is not a model file") from None
 
 
 def is_folder(path: Path) -> bool:
@@ -95,7 +95,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            raise InvalidFile(str(path), "this is not a regular file; save it to one first")
+            raise InvalidFile(str(path), "this is not a regular file; save its content to one first")
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
@@ -174,7 +174,7 @@ def converted(document: Any, kind: type[Kind]) -> Kind:
     except msgspec.ValidationError as error:
         raise InvalidModel(str(error)) from None
     except UnicodeEncodeError as error:
-        raise InvalidModel(f"the text {error.object[:40]!a} holds a lone surrogate") from None
+        raise InvalidModel(f"the text {error.object[:40]!a} contains a lone surrogate") from None
 
 
 def token_table(tokens: Collection[bytes], ids: Collection[int]) -> tuple[bytes | None, ...]:

@@ -1,12 +1,12 @@
 """minbpe's `.model`: lines of text.
 
     minbpe v1
-    '(?i:[sdmt]|ll|ve|re)|...      the pattern; an empty line where texts are not split
-    1                              how many special tokens, then a line each: text, id
+    '(?i:[sdmt]|ll|ve|re)|...      the pattern; an empty line if texts are not split
+    1                              how many special tokens, then one line for each: text, id
     <|endoftext|> 300
     97 98                          the merges in order: the two ids; the k-th makes id 256 + k
 
-Ids 0 to 255 are the bytes. Such a file is read, and not written.
+Ids 0 to 255 are the bytes. Such a file can be read, but not written.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def read(content: bytes) -> Model:
     check_lines(content)
     lines = decode_utf8(content).split("\n")[:-1]
     if lines[0].strip() != HEADER:
-        raise InvalidModel(f"line 1: {HEADER!r} is expected, not {lines[0][:40]!a}")
+        raise InvalidModel(f"line 1: expected {HEADER!r}, not {lines[0][:40]!a}")
     if len(lines) < 3:
         raise InvalidModel("the pattern and the number of special tokens are missing; the file is cut short")
     pattern, n_special = lines[1].strip(), _number(lines[2].strip(), 3)
@@ -39,7 +39,7 @@ def read(content: bytes) -> Model:
     for number, line in enumerate(lines[3:first_merge], 4):
         fields = line.split()
         if len(fields) != 2 or fields[0] in special:
-            raise InvalidModel(f"line {number}: a special token, new, and its id are expected, not {line[:40]!a}")
+            raise InvalidModel(f"line {number}: expected a new special token and its id, not {line[:40]!a}")
         special[fields[0]] = _number(fields[1], number)
     tokens, merges = _merges(lines[first_merge:], first_merge + 1)
     return Model(
@@ -52,7 +52,7 @@ def read(content: bytes) -> Model:
 
 def _number(text: str, line: int) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 10:
-        raise InvalidModel(f"line {line}: a whole number is expected, not {text[:40]!a}")
+        raise InvalidModel(f"line {line}: expected a whole number, not {text[:40]!a}")
     return int(text)
 
 
@@ -63,7 +63,7 @@ def _merges(lines: list[str], first_line: int) -> tuple[list[bytes], list[Pair]]
     for number, line in enumerate(lines, first_line):
         fields = line.split()
         if len(fields) != 2:
-            raise InvalidModel(f"line {number}: two ids are expected, not {line[:40]!a}")
+            raise InvalidModel(f"line {number}: expected two ids, not {line[:40]!a}")
         left, right = _number(fields[0], number), _number(fields[1], number)
         if max(left, right) >= len(tokens):
             raise InvalidModel(f"line {number}: no earlier line makes the id {max(left, right)}")

@@ -59,7 +59,7 @@ def _parsed(content: bytes) -> Model:
         raise InvalidModel(f"the field {min(unknown)!r} is not known")
     model = converted(document, Model)
     if len(model.tokens) > MAX_TABLE_ID + 1:
-        raise InvalidModel(f"{len(model.tokens)} tokens; at most {MAX_TABLE_ID + 1} are kept")
+        raise InvalidModel(f"{len(model.tokens)} tokens; at most {MAX_TABLE_ID + 1} are allowed")
     return model
 
 
@@ -70,7 +70,7 @@ def write(model: Model) -> bytes:
     try:
         document["digest"] = _digest(document)
     except UnicodeEncodeError:
-        raise Unsupported(FORMAT, "the pattern holds a lone surrogate, which no file can hold") from None
+        raise Unsupported(FORMAT, "the pattern contains a lone surrogate, which cannot be written to a file") from None
     lines = [
         b"%b: %b" % (msgspec.json.encode(name), _lines(value) if name in _LISTS else msgspec.json.encode(value))
         for name, value in document.items()

@@ -33,7 +33,7 @@ Note = tuple[str, str]
 
 def cached_model(parse: Callable[[], Model], format: str, content: bytes, sha256: str, *given: Any) -> Model:
     """Return the model parsed from `content`, from the cache if it was parsed before; `given` is what the result
-    depends on besides the content."""
+    depends on in addition to the content."""
     return cached_with_notes(lambda: (parse(), []), format, content, sha256, *given)[0]
 
 
@@ -49,7 +49,7 @@ def cached_with_notes(
         packed = unpack(cached.content, cached.sha256)
         return Model.restored(packed), [(kind, text) for kind, text in packed.parts.notes]
     model, notes = parse()
-    with contextlib.suppress(MemoryError):  # too little memory to pack it is no reason to fail
+    with contextlib.suppress(MemoryError):  # without the memory to pack it, do not fail
         write_checked(path, model.keep(pack(model, notes)).content)
     return model, notes
 

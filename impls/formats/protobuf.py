@@ -40,7 +40,7 @@ def read(content: bytes, schema: Schema, what: str) -> Message:
         if number == 0:
             raise _broken(what, start, "a field numbered 0")
         if wire not in _N_BYTES:
-            raise _broken(what, start, f"the wire type {wire}, which is not used")
+            raise _broken(what, start, f"the unknown wire type {wire}")
         n_bytes = _N_BYTES[wire]
         if wire in (_VARINT, _LENGTH):
             n_bytes, at = _varint(content, at, what)

@@ -78,7 +78,7 @@ def read(content: bytes) -> Model:
     trainer, normalizer = file.get("trainer_spec", {}), file.get("normalizer_spec", {})
     if (kind := trainer.get("model_type", 1)) != _BPE:
         name = _OTHER_MODELS.get(kind, str(kind))
-        raise InvalidModel(f"a SentencePiece model of the type {name}, not byte pair encoding; only BPE is read")
+        raise InvalidModel(f"a SentencePiece model of type {name}, not byte pair encoding; only BPE is read")
     if trainer.get("treat_whitespace_as_suffix"):
         raise InvalidModel("trainer_spec.treat_whitespace_as_suffix: marks behind words are not supported")
     if file.get("denormalizer_spec", {}).get("precompiled_charsmap"):
@@ -132,21 +132,21 @@ def _checked_by_kind(pieces: list[dict[str, Any]], byte_fallback: bool) -> dict[
         text = piece.setdefault("text", "")
         score, kind = piece.setdefault("score", 0.0), piece.setdefault("type", NORMAL)
         if not text or "\0" in text:
-            raise InvalidModel(f"piece {i}: {'is empty' if not text else 'holds a null character'}")
+            raise InvalidModel(f"piece {i}: {'is empty' if not text else 'contains a null character'}")
         if not math.isfinite(score):
-            raise InvalidModel(f"piece {i}: {text!a} has the score {score}, which has no rank")
+            raise InvalidModel(f"piece {i}: {text!a} has the score {score}, which cannot be ranked")
         if kind not in by_kind:
-            raise InvalidModel(f"piece {i}: {text!a} is of the type {kind!r}, which is not known")
+            raise InvalidModel(f"piece {i}: {text!a} has the unknown type {kind!r}")
         if seen.setdefault(text, i) != i:
-            raise InvalidModel(f"piece {i}: the text {text!a} is that of piece {seen[text]} too")
+            raise InvalidModel(f"piece {i}: {text!a} is already the text of piece {seen[text]}")
         if kind == BYTE and text not in BYTE_PIECES:
-            raise InvalidModel(f"piece {i}: {text!a} is of the type byte, but names no byte")
+            raise InvalidModel(f"piece {i}: {text!a} has the type byte, but is not written like <0x41>")
         by_kind[kind].append(i)
     if len(by_kind[UNKNOWN]) != 1:
-        raise InvalidModel(f"{len(by_kind[UNKNOWN])} unknown pieces; a model has one")
+        raise InvalidModel(f"{len(by_kind[UNKNOWN])} unknown pieces; there must be one")
     if len(by_kind[BYTE]) != (256 if byte_fallback else 0):
         wanted = "256 with" if byte_fallback else "none without"
-        raise InvalidModel(f"{len(by_kind[BYTE])} pieces of the type byte; {wanted} trainer_spec.byte_fallback")
+        raise InvalidModel(f"{len(by_kind[BYTE])} pieces of type byte; {wanted} trainer_spec.byte_fallback")
     return by_kind
 
 
@@ -154,15 +154,15 @@ def _checked_by_kind(pieces: list[dict[str, Any]], byte_fallback: bool) -> dict[
 
 
 def check_merges(model: Model) -> None:
-    """Raise `Unsupported` if the library would give other ids than the merges of the model."""
+    """Raise `Unsupported` if the library would give different ids than the merges of the model."""
     if model.end_of_word is not None:
         raise Unsupported(FORMAT, f"it has no symbols that end in {model.end_of_word!r}")
     if why := concatenation_differs(model):
-        raise Unsupported(FORMAT, f"it merges by joined text, which gives other ids here: {why}")
+        raise Unsupported(FORMAT, f"it merges by joined text, which gives different ids here: {why}")
 
 
 def write(model: Model) -> bytes:
-    """Return the file; raise `Unsupported` with the reason if the library would give other ids, or refuse it."""
+    """Return the file; raise `Unsupported` with the reason if the library would give different ids, or refuse it."""
     check_merges(model)
     for token, i in model.id_by_token.items():
         if b"\0" in token and model.alphabet == "chars":
@@ -171,7 +171,7 @@ def write(model: Model) -> bytes:
 
 
 def proto(model: Model, *, as_written: bool = False, stand_ins: dict[int, str] | None = None) -> bytes:
-    """Return the file of `model`, even if it gives other ids; with `as_written` the library does not normalise, for
+    """Return the file of `model`, even if it gives different ids; with `as_written` the library does not normalise, for
     texts that `Model.normalize` has already rewritten.
 
     Bytes are written as GPT-2's printable characters; characters are translated by `stand_ins`. An id without a token

@@ -80,7 +80,7 @@ def read_tiktoken_ranks(content: bytes) -> dict[bytes, int]:
         if not fields:
             continue
         if len(fields) != 2:
-            expected = "a token in base64, a space and a rank are expected"
+            expected = "expected a token in base64, a space and a rank"
             raise InvalidModel(f"{_place(number, ranks)}: {expected}, not {_short(line)}")
         if fields[0] == _NO_BYTES:
             continue
@@ -94,9 +94,9 @@ def read_tiktoken_ranks(content: bytes) -> dict[bytes, int]:
             raise InvalidModel(f"line {number}: the rank {_short(fields[1])} is not a whole number up to 2147483647")
         rank = int(fields[1])
         if token in ranks:
-            raise InvalidModel(f"line {number}: the token {token!r} is in line {line_of[ranks[token]]} too")
+            raise InvalidModel(f"line {number}: the token {token!r} is already in line {line_of[ranks[token]]}")
         if rank in line_of:
-            raise InvalidModel(f"line {number}: the rank {rank} is in line {line_of[rank]} too")
+            raise InvalidModel(f"line {number}: the rank {rank} is already in line {line_of[rank]}")
         ranks[token] = rank
         line_of[rank] = number
     return ranks
@@ -140,7 +140,7 @@ def losses(model: Model) -> list[str]:
     lost = [f"pattern: {holds_none}; give {name_of(model.pattern) or model.pattern!r} again when it is loaded"]
     lost += lost_fields(model, "special_tokens", "added_tokens", "normalization", "unknown", "merge_counts")
     if model.merge_rule == "pairs" and (why := concatenation_differs(model)):
-        lost.append(f"merges: some texts get other ids, as {why}")
+        lost.append(f"merges: some texts get different ids, as {why}")
     return lost + lost_fields(model, "whole_token_flags")
 
 

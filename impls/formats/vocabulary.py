@@ -22,7 +22,7 @@ Pair = tuple[int, int]
 def check_ids(vocab: Any, field: str) -> dict[str, int]:
     """Return `vocab` as token -> id; raise `InvalidModel` naming the entry with an invalid id."""
     if not isinstance(vocab, dict) or not vocab:
-        raise InvalidModel(f"{field}: an object of tokens and their ids is expected")
+        raise InvalidModel(f"{field}: expected an object of tokens and their ids")
     if "" in vocab:
         raise InvalidModel(f"{field}: the token with id {vocab['']!r} is empty")
     ids = vocab.values()
@@ -40,7 +40,7 @@ def read_tokens(vocab: Mapping[str, int], of_bytes: bool, field: str) -> tuple[b
     try:
         tokens = _bytes_of_printable(vocab, field) if of_bytes else list(map(str.encode, vocab))
     except UnicodeEncodeError as error:
-        raise InvalidModel(f"the token {error.object!a} of the vocabulary holds a lone surrogate") from None
+        raise InvalidModel(f"the token {error.object!a} of the vocabulary contains a lone surrogate") from None
     return token_table(tokens, vocab.values())
 
 
@@ -55,8 +55,8 @@ def _bytes_of_printable(vocab: Mapping[str, int], field: str) -> Sequence[bytes]
     if data.max(initial=0) > 255:
         character = text[int(np.argmax(data > 255))]
         token, i = next((token, i) for token, i in vocab.items() if character in token)
-        holds = f"the token {token!a} (id {i}) holds {character!a}, which is not mapped to a byte"
-        raise InvalidModel(f"{field}: {holds}; only byte-level vocabularies are read here")
+        problem = f"the token {token!a} (id {i}) contains {character!a}, which is not mapped to a byte"
+        raise InvalidModel(f"{field}: {problem}; only byte-level vocabularies are read here")
     codes = {length: f"{length}s" for length in set(lengths)}
     return Struct("".join(map(codes.__getitem__, lengths))).unpack(data.astype(np.uint8).tobytes())
 
@@ -65,7 +65,7 @@ def two_parts(line: str, where: str) -> tuple[str, str]:
     """Return the two parts of a merge, separated by a space; raise `InvalidModel` naming the place."""
     left, _, right = line.partition(" ")
     if not (left and right) or " " in right:
-        raise InvalidModel(f"{where}: two tokens with a space between are expected, not {line[:40]!a}")
+        raise InvalidModel(f"{where}: expected two tokens separated by a space, not {line[:40]!a}")
     return left, right
 
 
@@ -149,7 +149,7 @@ def listed_merges(model: Model) -> tuple[tuple[Pair, ...], str | None]:
 
 
 def _equal_ranks_differ(model: Model) -> str | None:
-    """Return why a list of merges may give other ids for equal ranks, or None; runs of one character do not differ."""
+    """Return why a list of merges may give different ids for equal ranks, or None; runs of one character never do."""
     for i in model.equal_ranks:
         if len(set((model.tokens[i] or b"").decode("utf-8", "replace"))) > 1:
             return f"{model.tokens[i]!r} (id {i}) has the rank of another token, and the leftmost of them merges first"

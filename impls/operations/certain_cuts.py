@@ -23,7 +23,7 @@ special tokens around it. The proof, with the code it is about:
    side by side: no merge and no user-defined piece spans them. Of two unknown characters that become one token,
    none is cut from the other.
 3. Normalisation (`core.text.normal_borders`). Steps that rewrite each character alone keep any cut. Normal forms
-   keep it if a and b have combining class 0 and are no second part of a composition (no marks, no vowels or finals
+   keep it if a and b have combining class 0 and are not the second part of a composition (no marks, no vowels or finals
    of Hangul), and b is not the first part of one, which a following mark could change. Classes are those of the
    written characters. Removed runs of spaces: if a is not a space. SentencePiece's charsmap, white space stripped from
    the ends, replaced expressions and replaced texts of several characters allow no place.

@@ -89,4 +89,4 @@ def encode_byte_piece(tokenizer: Coder, piece: bytes) -> list[int]:
     try:
         return tokenizer.piece_ids(piece.decode("utf-8", "surrogateescape"))
     except (Unsupported, UnicodeEncodeError):
-        raise Unsupported(tokenizer.name, "takes texts only, and no bytes that are not UTF-8") from None
+        raise Unsupported(tokenizer.name, "encodes text only, not bytes that are not UTF-8") from None

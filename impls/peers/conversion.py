@@ -83,7 +83,7 @@ def has_plain_rules(model: Model) -> bool:
     """Return whether a SentencePiece model has only rules the libraries know: marks for spaces, bytes for the unknown.
 
     A library then gets the original texts, and writes the marks itself. User-defined pieces are allowed, although most
-    libraries give other ids than SentencePiece for them and around them; they are rare in texts.
+    libraries give different ids than SentencePiece for them and around them; they are rare in texts.
     """
     rules = model.sentencepiece
     if rules is None or model.pattern or model.normalization is not None or not rules.escape_spaces:

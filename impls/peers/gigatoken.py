@@ -1,7 +1,7 @@
 """gigatoken: encodes by SIMD splitting and a piece cache, and trains. Its splitters are its own, by Unicode 17.
 
 It splits only by patterns it knows, and a rank file is read with the name of one of them. Code points newer than
-Unicode 16 may therefore get other ids than in other libraries.
+Unicode 16 may therefore get different ids than in other libraries.
 """
 
 from __future__ import annotations

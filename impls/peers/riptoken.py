@@ -1,4 +1,4 @@
-"""riptoken: a reimplementation of tiktoken. Not exact: a long piece, such as a run of letters, gets other ids.
+"""riptoken: a reimplementation of tiktoken. Not exact: a long piece, such as a run of letters, gets different ids.
 
 It silently skips unknown ids when it decodes.
 """

@@ -1,7 +1,7 @@
 """snaptokens: encodes by hand-written splitters and word caches, a fork of fastokens; batches use Rayon's threads.
 
 It requires a token for each id, and decodes by tokens' texts, so ids are decoded by `Tokenizer`. Code points newer than
-Unicode 16 may get other ids than in other libraries.
+Unicode 16 may get different ids than in other libraries.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """tinybpe: encodes in C the pieces that the package `regex` cuts, and numbers bytes by a table and merges after them.
 
-Not exact by its own vocabularies (its `r50k_base` has other ids); here it gets the model's merges.
+Not exact by its own vocabularies (its `r50k_base` has different ids); here it gets the model's merges.
 """
 
 from __future__ import annotations

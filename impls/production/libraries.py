@@ -76,13 +76,13 @@ def loading(name: str) -> Iterator[None]:
 def ranks_for(name: str, model: Model) -> dict[bytes, int]:
     """Return ranks by token, for a library that looks up joined bytes and splits by one pattern.
 
-    Raise `Unsupported` if it would give other ids; that of the format is converted by `loading`.
+    Raise `Unsupported` if it would give different ids; that of the format is converted by `loading`.
     """
     if len(model.pattern) > 1:
         raise Unsupported(name, f"it splits by one pattern; this model has {len(model.pattern)} split stages")
     ranks = ranks_of(model)
     if why := concatenation_differs(model):
-        raise Unsupported(name, f"it merges by joined bytes, which gives other ids here: {why}")
+        raise Unsupported(name, f"it merges by joined bytes, which gives different ids here: {why}")
     return ranks
 
 

@@ -89,9 +89,9 @@ def test_of_one_language_it_is_training_as_ever() -> None:
     [
         ({}, None, "there is no language to train on"),
         ({"en": ["a"], "tr": [""]}, None, "the language 'tr' has no text"),
-        ({"en": ["a"]}, {"tr": ["a"]}, "dev texts of tr do not go with texts of en"),
+        ({"en": ["a"]}, {"tr": ["a"]}, "dev has texts in tr, training in en"),
         ({"en": ["a"], "tr": ["b"]}, {"en": ["a"], "tr": ["b", "c"]}, "must be parallel, .* not 1 of 'en', 2 of 'tr'"),
-        ({"en": ["a"]}, {"en": [""]}, "the dev texts of 'en' hold no text"),
+        ({"en": ["a"]}, {"en": [""]}, "the dev texts of 'en' are all empty"),
     ],
 )
 def test_languages_that_cannot_be_compared_are_named(texts: Any, dev: Any, message: str) -> None:

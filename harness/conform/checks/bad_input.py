@@ -12,7 +12,7 @@ from harness.outcome import Outcome
 from harness.process.session import Failed
 
 _AFTERWARDS = "hello world"
-AFTER_BAD_INPUT = "after bad input an ordinary text gets other ids"
+AFTER_BAD_INPUT = "after bad input an ordinary text gets different ids"
 SURROGATES = ("\ud83d", "a\ud83d", "\udc4d\ud83d", "\ud800" * 3)
 
 

@@ -43,7 +43,7 @@ def _not_refused(case: Case, texts: list[str]) -> list[str]:
 
 
 def fault_of_batch(case: Case, texts: tuple[str, ...], **options: Any) -> Fault | None:
-    """Return the fault of a batch in which a text has other ids than alone, or None."""
+    """Return the fault of a batch in which a text has different ids than alone, or None."""
     lists = case.client.ask("encode_batch", texts=list(texts), **options)
     if isinstance(lists, Failed) or len(lists) != len(texts):
         if any(isinstance(case.client.ids(text, **options), Failed) for text in texts):
@@ -58,6 +58,6 @@ def fault_of_batch(case: Case, texts: tuple[str, ...], **options: Any) -> Fault 
         if isinstance(alone, Failed):
             raise NothingToCompare
         others = (texts[:at] + texts[at + 1 :])[:8]
-        reason = "in a batch it has other ids than alone"
+        reason = "in a batch it has different ids than alone"
         return Fault("batch", reason, text=text, after=others, expected=alone, got=ids)
     return None

@@ -61,7 +61,7 @@ def any_order(case: Case) -> None:
 
 
 def _raise_if_decoded(case: Case, ids: Ids, text: str, expected: Answer) -> None:
-    """Raise a fault if a text gets other ids only after it was decoded from some."""
+    """Raise a fault if a text gets different ids only after it was decoded from some."""
     answers = []
     for is_decoded in (False, True):
         case.client.fresh()

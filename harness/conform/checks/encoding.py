@@ -51,7 +51,7 @@ def code_points(case: Case) -> None:
     if case.client.offers("encode_each") or case.client.offers("digests"):
         ask_all(case, questions.at_both_ends(codes), ("encode",))
         ask_all(case, map(chr, codes), ("encode", "count", "encode_batch"))
-    else:  # a request each
+    else:  # one request for each
         case.remarks.append("not asked: each code point first, last and alone, since the target has no encode_each")
 
 

@@ -89,7 +89,7 @@ def _wrong(case: Case, text: str, held: str | None, ids: list[int], n_stable: in
     if ids != expected:
         return "the ids are not those of the text"
     if held is not None and held != text:
-        return f"it holds the text {expression(held)}"
+        return f"its text is {expression(held)}"
     for more in _FOLLOWING:
         later = case.reference.ids(text + more)
         if not isinstance(later, Failed) and later[:n_stable] != ids[:n_stable]:

@@ -122,7 +122,7 @@ def _fault(case: Case, rule: Rule, text: str) -> Fault | None:
     expected, got = case.reference.encode(text, **rule), case.client.ids(text, **rule)
     if got == expected or (isinstance(expected, Failed) and isinstance(got, Failed) and not got.outcome.ends_process):
         return None
-    return Fault("special tokens", f"other ids with {_worded(rule)}", text=text, expected=expected, got=got)
+    return Fault("special tokens", f"different ids with {_worded(rule)}", text=text, expected=expected, got=got)
 
 
 def _worded(rule: Rule) -> str:

@@ -101,7 +101,7 @@ def content_of(vectors: Vectors) -> bytes:
     lines = (json.dumps(line, separators=(",", ":")) + "\n" for line in (msgspec.to_builtins(vectors.head), *cases))
     content = "".join(lines).encode()
     if len(content) > MOST_BYTES or len(vectors.cases) > MOST_CASES:
-        raise BPEError(f"{len(vectors.cases):,} cases of {len(content):,} bytes are more than vectors may be")
+        raise BPEError(f"{len(vectors.cases):,} cases of {len(content):,} bytes are too many for a file of vectors")
     return content
 
 
@@ -130,5 +130,5 @@ def read(path: Path) -> Vectors:
         raise BadVectors(f"{path}: line {number} is not {what}: {error}") from None
     if len(cases) != head.cases:
         counts = f"has {len(cases):,} cases, and its first line says {head.cases:,}"
-        raise BadVectors(f"{path}: {counts}: it was cut or joined")
+        raise BadVectors(f"{path}: {counts}: it was cut short or appended to")
     return Vectors(head, cases)

@@ -18,7 +18,7 @@ export async function ask(path, body, type = "application/json", tries = 4) {
     return ask(path, body, type, tries - 1);
   }
   const problem = await response.json().catch(() => ({}));
-  throw new Refused(problem.detail ?? `the server answers with status ${response.status}`);
+  throw new Refused(problem.detail ?? `the server answered with status ${response.status}`);
 }
 
 export const json = async (path, body) => (await ask(path, body)).json();

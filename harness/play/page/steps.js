@@ -50,9 +50,9 @@ function draw() {
       h("p", { class: "quiet" }, derivation.way),
       h("div", { class: "symbols" }, ...symbols(derivation, k)),
       h("p", { class: "step-text" }, ...stepText(derivation, k)),
-      differs ? h("p", { class: "quiet differing" }, `ends in other tokens than the heap: ${derivation.ids.join(" ")}`)
+      differs ? h("p", { class: "quiet differing" }, `ends in different tokens than the heap: ${derivation.ids.join(" ")}`)
         : h("p", { class: "quiet" }, `ends in ${derivation.ids.join(" ")}`),
-      derivation.reproduces === false ? h("p", { class: "differing" }, "the implementation itself gives other ids") : "",
+      derivation.reproduces === false ? h("p", { class: "differing" }, "the implementation itself gives different ids") : "",
     );
   }));
   $("scrubber").max = last;

@@ -163,7 +163,7 @@ def int_words() -> np.ndarray | None:
 
 
 _ints = (np.zeros((0, 4), np.int64), 0)
-"""Memory for ints, a row each, and how many rows are ints."""
+"""Memory for ints, one row for each, and how many rows are ints."""
 
 
 def shared_integers(count: int) -> int:

@@ -26,7 +26,7 @@ def _utf8(text: str) -> bytes:
     """Return the UTF-8 of a text; raise `Unsupported` if it is too long for the kernels."""
     data = text.encode()
     if len(data) > MOST_TEXT_BYTES:
-        most = f"at most {MOST_TEXT_BYTES:,} are possible: cut it at a line break"
+        most = f"the limit is {MOST_TEXT_BYTES:,}: cut it at a line break"
         raise Unsupported("compiled", f"a text of {len(data):,} bytes in one call; {most}")
     return data
 

@@ -1,6 +1,6 @@
 """Numbers the symbols of a model whose alphabet is characters: how each character is spelled, and the merges.
 
-Symbols are, in this order: the 256 bytes for characters that are no token (or instead the unknown token, or if the
+Symbols are, in this order: the 256 bytes for characters that are not tokens (or the unknown token, or if the
 model has neither, a symbol without an id, which no text reaches), the tokens of one character, those of one character
 at the end of a piece, and one per merge in rank order.
 """

@@ -91,7 +91,7 @@ class SpecialPieces:
     def __init__(self, model: Model) -> None:
         texts = model.user_defined_texts
         if texts and model.pattern:
-            raise Unsupported("compiled", "split stages before user-defined pieces")
+            raise Unsupported("compiled", "does not run split stages before user-defined pieces")
         self._model = model
         self._ids = {text: model.id_by_token[text.encode()] for text in texts}
         self._matcher = special_matcher(texts) if texts else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from impls.compiled.typed_memory import I32s, I64s, Record, Rows, U8s, i32, i64
 
 SEPARATOR, ABSORBED = -1, -2
-"""Values of a cell that are no symbols: between two words; where a symbol began that was merged into the one before."""
+"""Values of a cell that are not symbols: between two words; where a symbol merged into the one before began."""
 MOST_WEIGHT = (1 << 31) - 1
 SYMBOL_BYTES = 4
 """Size of a symbol, where words are spelled in symbols."""

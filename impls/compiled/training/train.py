@@ -209,9 +209,9 @@ class Learner(Slots):
 
 def _too_many_cells(n_cells: int, largest: int) -> Unsupported:
     """Return the error for words of so many cells, the most frequent of which occurs `largest` times."""
-    most = f"it holds {MOST_CELLS:,} symbols of distinct pieces at most"
+    most = f"it can hold {MOST_CELLS:,} symbols of distinct pieces"
     if largest <= layout.MOST_WEIGHT:
-        return Unsupported("compiled", f"{most}, and these have {n_cells:,}")
+        return Unsupported("compiled", f"{most}; the texts have {n_cells:,}")
     repeated = f"a piece once for each {layout.MOST_WEIGHT:,} of its count, up to {largest:,} here"
     return Unsupported("compiled", f"{most}, {repeated}, which makes {n_cells:,}; priority takes any counts")
 

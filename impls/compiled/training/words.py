@@ -92,7 +92,7 @@ class Words(Pieces):
         longest = max(map(len, texts), default=0)
         if longest > MOST_TEXT_BYTES:
             raise Unsupported(
-                "compiled", f"a text of {longest:,} bytes; it trains on texts of {MOST_TEXT_BYTES:,} at most"
+                "compiled", f"a text of {longest:,} bytes; it trains on texts of at most {MOST_TEXT_BYTES:,}"
             )
         self.add_texts(*_side_by_side(texts))
 

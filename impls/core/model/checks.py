@@ -30,7 +30,7 @@ def check_model(model: ModelData) -> None:
     if (steps := model.normalization_steps) is not None:
         _require(steps, "normalization must be None or name a step, not ''")
         normalizer(steps, model.charsmap)
-    _require((model.unknown is None) == (model.unknown_id is None), "unknown and unknown_id go together")
+    _require((model.unknown is None) == (model.unknown_id is None), "give unknown and unknown_id together, or neither")
     if rule == "concatenation":
         _require(not n_merges, "the rule 'concatenation' takes ranks from the ids and has no list of merges")
         _require(model.end_of_word is None or alphabet == "chars", "end_of_word over bytes needs listed merges")
@@ -92,7 +92,7 @@ def _check_whole_tokens(model: ModelData) -> None:
         try:
             encoded = text.encode()
         except UnicodeEncodeError:
-            raise InvalidModel(f"the special token {text!a} holds a lone surrogate") from None
+            raise InvalidModel(f"the special token {text!a} contains a lone surrogate") from None
         by_text = model.id_by_token.get(encoded, i)
         _require(by_text == i, f"the special token {text!r} has id {i}, but its text is a token under id {by_text}")
         token = model.tokens[i] if i < len(model.tokens) else None
@@ -149,7 +149,7 @@ def _check_ids(model: ModelData, rules: SentencePieceRules) -> None:
     taken = {i: text for text, i in model.whole_token_ids.items()} | {model.unknown_id: model.unknown}
     for byte, i in enumerate(rules.byte_ids):
         is_free = 0 <= i < len(model.tokens) and model.tokens[i] is None and taken.get(i) in (None, f"<0x{byte:02X}>")
-        _require(i == -1 or is_free, f"byte 0x{byte:02X}: the id {i} is not free for it")
+        _require(i == -1 or is_free, f"byte 0x{byte:02X}: the id {i} is in use")
     for name in ("user_defined_ids", "unused_ids"):
         for i in getattr(rules, name):
             has_token = 0 <= i < len(model.tokens) and model.tokens[i] is not None
@@ -166,4 +166,4 @@ def _check_characters(model: ModelData, rules: SentencePieceRules) -> None:
         if token is not None and i not in own and len(text := token_text(token)) > 1:
             for character in text:
                 if character not in characters:
-                    raise InvalidModel(f"the token {text!r} (id {i}) holds {character!r}, which is not a token itself")
+                    raise InvalidModel(f"the token {text!r} (id {i}) contains {character!r}, which is not a token")

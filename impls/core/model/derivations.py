@@ -131,7 +131,7 @@ def ids_out_of_order(model: ModelData) -> str | None:
 
 
 def concatenation_differs(model: ModelData) -> str | None:
-    """Return why looking up joined bytes, lowest id first, may give other ids than the model's rule, or None.
+    """Return why looking up joined bytes, lowest id first, may give different ids than the model's rule, or None.
 
     The two rules agree if every token's derivation from lower ranks is the merge listed for it: when two neighbours are
     joined to a token, all lower ranks inside its span have been merged, so the span is in the state the derivation
@@ -154,7 +154,7 @@ def concatenation_differs(model: ModelData) -> str | None:
 
 
 def why_not_replayed(model: ModelData) -> str | None:
-    """Return why merging rank by rank, never going back, may give other ids than the model's rule, or None.
+    """Return why merging rank by rank, never going back, may give different ids than the model's rule, or None.
 
     It gives the same if every merge ranks after all that make its parts: then no merge enables one of a lower rank.
     """

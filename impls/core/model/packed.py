@@ -37,7 +37,7 @@ class _Parts(msgspec.Struct, array_like=True):
     head: _Head  # type: ignore[valid-type]
     """All fields but the long ones."""
     notes: list[tuple[str, str]]
-    """What was packed besides the model."""
+    """What was packed with the model."""
     kind: str
     """Type code of the lengths."""
     lengths: memoryview

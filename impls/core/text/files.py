@@ -181,7 +181,7 @@ class TextFile:
         for value in column:
             text = value.as_py()
             if text is not None and not isinstance(text, str):
-                raise InvalidFile(self.name, f"its column {self.field!r} holds {value.type}, not text")
+                raise InvalidFile(self.name, f"its column {self.field!r} contains {value.type}, not text")
             if text:
                 yield text
 

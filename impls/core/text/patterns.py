@@ -73,7 +73,7 @@ def resolve(pattern: str | Sequence[str]) -> tuple[str, ...]:
     else:
         raise wrong_type("pattern", "a name, an expression or several expressions", pattern)
     if len(stages) > _MAX_STAGES:
-        raise InvalidPattern(f"{len(stages)} split stages; at most {_MAX_STAGES} are taken")
+        raise InvalidPattern(f"{len(stages)} split stages; at most {_MAX_STAGES} are allowed")
     Splitter(stages)
     return stages
 
@@ -168,14 +168,14 @@ def check_size(expression: str) -> None:
                     raise _invalid(expression, f"is nested more than {MAX_NESTED} deep")
     size = sum(sizes) + last
     if size > MAX_EXPANDED:
-        raise _invalid(expression, f"repeats up to {size} characters; at most {MAX_EXPANDED} are taken")
+        raise _invalid(expression, f"repeats up to {size} characters; at most {MAX_EXPANDED} are allowed")
 
 
 def _compile(expression: str) -> regex.Pattern[str]:
     if not isinstance(expression, str) or not expression:
         raise InvalidPattern(f"a pattern must be a text that is not empty, not {expression!r}")
     if len(expression) > MAX_CHARACTERS:
-        raise InvalidPattern(f"a pattern of {len(expression)} characters; at most {MAX_CHARACTERS} are taken")
+        raise InvalidPattern(f"a pattern of {len(expression)} characters; at most {MAX_CHARACTERS} are allowed")
     check_size(expression)
     stand_ins(expression)
     try:

@@ -1,4 +1,4 @@
-"""SentencePiece's rules besides the merges, as data: white space as a mark, bytes for unknown characters, pieces of
+"""SentencePiece's rules except the merges, as data: white space as a mark, bytes for unknown characters, pieces of
 other types; how a text is rewritten before encoding, and how ids are decoded.
 
     "Hello  world"  ->  "▁Hello▁▁world"  ->  symbols  ->  merges  ->  ids

@@ -59,8 +59,8 @@ def stand_ins(*expressions: str) -> Mapping[str, str]:
         low, high = kept[above - 1], kept[above]
         low_fits, high_fits = (_place(bounds, side) == _place(bounds, moved) for side in (low, high))
         if len(stuck := moved[~(low_fits | high_fits)]):
-            problem = f"the pattern names U+{stuck[0]:04X} or a character near it, which is in another category than in"
-            raise InvalidPattern(f"{problem} Unicode 16 for the installed regex; install regex==2025.7.34 to use it")
+            problem = f"the pattern names U+{stuck[0]:04X} or one near it, whose category in the installed regex"
+            raise InvalidPattern(f"{problem} is not that of Unicode 16; install regex==2025.7.34 to use it")
         takes_low = low_fits & (~high_fits | (moved - low <= high - moved))
         stand_in_of |= zip(map(chr, moved), map(chr, np.where(takes_low, low, high)), strict=True)
     return stand_in_of

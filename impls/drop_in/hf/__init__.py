@@ -15,16 +15,16 @@ Not provided; each raises an error that names it:
 * `continuing_subword_prefix`. In training, what `training.py` refuses: affixes, a limit of the alphabet, for a model
   over bytes an alphabet without all 256, for one over characters `max_token_length`, tokens added before training,
   trainers other than `BpeTrainer`. No merge makes the text of a special token.
-* WordPiece, WordLevel, Unigram: this is a suite of byte pair encoding. Dropout: a warning says that it is left out.
+* WordPiece, WordLevel, Unigram: this is byte pair encoding only. Dropout: a warning says that it is left out.
 * The normalizers `BertNormalizer` and `ByteLevel`, the pre-tokenizers `UnicodeScripts` and `FixedLength`, the decoders
   `CTC` and `WordPiece`: they belong to other models. A `Metaspace` with another mark than `▁`, or after another step;
   whatever else the reader of a tokenizer.json refuses.
 * Names of the hub without an owner: `from_pretrained("openai-community/gpt2")`, not `from_pretrained("gpt2")`.
 * What the library itself does only with its own classes, where it raises the error: a `ParityBpeTrainer` trains its own
-  `Tokenizer`, and `special_tokens` of a trainer are its own `AddedToken`. A part is no instance of its classes:
+  `Tokenizer`, and `special_tokens` of a trainer are its own `AddedToken`. A part is not an instance of its classes:
   `isinstance(tokenizer.model, models.BPE)` is False.
 * The `async_` calls and `Encoding.words`, for which there is another way. `not_provided.toml` lists every name, and
-  README.md beside this folder what each class provides.
+  `../README.md` what each class provides.
 
 Different on purpose: `repr` is short, and errors have their own wording. Where the library panics (a stride that
 leaves no room, tokens that overlap), an ordinary exception is raised, or the text is encoded. A character without a

@@ -37,7 +37,7 @@ def encodable(name: str, given: object) -> str:
     try:
         return text(name, given)
     except UnicodeEncodeError as error:
-        raise TypeError(f"{name} holds a lone surrogate at character {error.start}; it has no UTF-8 form") from None
+        raise TypeError(f"{name} contains a lone surrogate at character {error.start}; it has no UTF-8 form") from None
 
 
 def items(name: str, given: Any) -> Sequence[Any]:
@@ -69,7 +69,7 @@ def written(name: str) -> Any:
 def ignore(unknown: Iterable[str]) -> None:
     """Warn about keyword arguments, which the library ignores too."""
     for name in unknown:
-        warnings.warn(f"the argument {name!r} is not known and ignored", UserWarning, stacklevel=3)
+        warnings.warn(f"the argument {name!r} is unknown and ignored", UserWarning, stacklevel=3)
 
 
 def sequence_input(given: Any, is_pretokenized: bool) -> Texts:

@@ -61,7 +61,7 @@ class Configured:
             self.pipeline = replace(self.pipeline, **changes)
 
     def _read_again(self, **parts: Any) -> None:
-        """Make the tokenizer anew from its tokenizer.json with other parts: the ids depend on them."""
+        """Make the tokenizer again from its tokenizer.json with other parts: the ids depend on them."""
         with CHANGING, without_collecting():
             pipeline = self.pipeline
             again = read_document(pipeline.written | parts, type(pipeline.implementation))

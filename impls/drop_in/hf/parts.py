@@ -153,7 +153,7 @@ def given_document(name: str, what: str, method: str, given: Any) -> dict[str, A
     try:
         state = given.__getstate__()
     except Exception as error:  # of the library, which has no type for it
-        raise InvalidModel(f"{name}: {error}; set one that a tokenizer.json can hold") from None
+        raise InvalidModel(f"{name}: {error}; set one that can be written to a tokenizer.json") from None
     if not isinstance(state, bytes):
         raise wrong_type(name, what, given)
     return msgspec.json.decode(state, type=dict[str, Any])

@@ -238,7 +238,7 @@ def _of_model(document: Any) -> dict[str, Any]:
     """
     bpe = document.get("model") if isinstance(document, dict) else None
     if not isinstance(bpe, dict):
-        raise InvalidModel("model: an object is expected; this is not a tokenizer.json")
+        raise InvalidModel("model: expected an object; this is not a tokenizer.json")
     check_kind(bpe.get("type", "BPE"))
     if bpe.get("vocab") == {}:
         prefix = bpe.get("continuing_subword_prefix")

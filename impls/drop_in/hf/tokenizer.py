@@ -44,7 +44,7 @@ class Tokenizer(Configured):
         if isinstance(model, Implementation):
             self.pipeline = Pipeline.of(model, write_compact(model.model))
             return
-        document = given_document("model", "a tokenizer of the suite, or a models.BPE", "get_trainer", model)
+        document = given_document("model", "a tokenizer of bpebench, or a models.BPE", "get_trainer", model)
         self.pipeline = read_document({"model": document}, registry.get(implementation))
 
     @classmethod

@@ -44,7 +44,7 @@ def learned(pipeline: Pipeline, texts: Iterable[str], trainer: Any) -> dict[str,
     special = [AddedToken(**token) for token in settings.special_tokens]
     names = [token.content for token in special]
     if others := pipeline.added.ids.keys() - names:
-        raise Unsupported("train", f"Tokenizer.add_tokens: add {min(others)!r} after training, which gives ids anew")
+        raise Unsupported("train", f"Tokenizer.add_tokens: add {min(others)!r} after training, which assigns new ids")
     split = pipeline.pre_tokenizer
     by_bytes = split is not None and split.is_byte_level
     pieces: Iterable[str] = _pieces(texts, pipeline.normalizer, split)

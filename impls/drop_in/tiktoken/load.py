@@ -47,7 +47,7 @@ def data_gym_to_mergeable_bpe_ranks(
 
 
 def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
-    """Return the content of a file, read anew each time; raise `InvalidRanks` for another SHA-256 than expected."""
+    """Return the content of a file, read again each time; raise `InvalidRanks` if its SHA-256 differs."""
     content = read_file(blobpath)
     if expected_hash and not check_hash(content, expected_hash):
         raise InvalidRanks(blobpath, f"its SHA-256 is not {expected_hash}; fetch it again")

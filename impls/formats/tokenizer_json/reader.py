@@ -248,7 +248,7 @@ def _order_matters(flags: dict[str, tuple[str, ...]]) -> bool:
 def _merges(given: Any) -> list[tuple[str, str]]:
     """Return the merges; raise `InvalidModel` naming one that is not of two texts."""
     if not isinstance(given, list):
-        raise InvalidModel("model.merges: a list is expected")
+        raise InvalidModel("model.merges: expected a list")
     if set(map(type, given)) == {tuple}:  # as `parse_document` has checked
         return given
     entries = converted({"model": {"merges": given}}, MergesFile).model.merges

@@ -84,12 +84,12 @@ def flat_steps(value: Any, where: str, key: str) -> list[tuple[str, dict[str, An
     if value is None:
         return []
     if not isinstance(value, dict):
-        raise InvalidModel(f"{where}: an object is expected, not {type(value).__name__}")
+        raise InvalidModel(f"{where}: expected an object, not {type(value).__name__}")
     if value.get("type") != "Sequence":
         return [(where, value)]
     steps = value.get(key)
     if not isinstance(steps, list):
-        raise InvalidModel(f"{where}.{key}: a list is expected")
+        raise InvalidModel(f"{where}.{key}: expected a list")
     return [placed for k, step in enumerate(steps) for placed in flat_steps(step, f"{where}.{key}[{k}]", key)]
 
 
@@ -160,7 +160,7 @@ def read_expression(text: str, where: str, *, literal: bool = False) -> str:
     for one that has no equivalent here."""
     try:
         if len(text) > MAX_CHARACTERS:
-            raise InvalidPattern(f"{len(text)} characters; at most {MAX_CHARACTERS} are taken")
+            raise InvalidPattern(f"{len(text)} characters; at most {MAX_CHARACTERS} are allowed")
         expression: str = regex.escape(text) if literal else from_oniguruma(text)
         regex.compile(expression)
         match_lengths(expression)
@@ -173,7 +173,7 @@ def _charsmap(value: Any, where: str) -> bytes:
     try:
         return base64.b64decode(value or "", validate=True)
     except (binascii.Error, TypeError, ValueError):
-        raise InvalidModel(f"{where}.precompiled_charsmap: base64 is expected") from None
+        raise InvalidModel(f"{where}.precompiled_charsmap: expected base64") from None
 
 
 def read_metaspace(step: dict[str, Any], where: str, spaces: Spaces) -> None:

@@ -53,7 +53,7 @@ def read_stages(pre_tokenizer: Any, spaces: Spaces | None = None) -> tuple[tuple
     spaces = spaces or Spaces()
     steps = flat_steps(pre_tokenizer, "pre_tokenizer", "pretokenizers")
     if len(steps) > _MAX_STEPS:
-        raise InvalidModel(f"pre_tokenizer.pretokenizers: a list of up to {_MAX_STEPS} steps is expected")
+        raise InvalidModel(f"pre_tokenizer.pretokenizers: expected a list of up to {_MAX_STEPS} steps")
     stages: list[str] = []
     byte_level = False
     for field, step in steps:
@@ -84,7 +84,7 @@ def _read_step(step: dict[str, Any], field: str, before: list[str], spaces: Spac
             return (WORDS_STAGE,) if step.get("split", True) else ()
         case "CharDelimiterSplit":
             if not isinstance(delimiter := step.get("delimiter"), str) or len(delimiter) != 1:
-                raise InvalidModel(f"{field}.delimiter: one character is expected, not {delimiter!r}")
+                raise InvalidModel(f"{field}.delimiter: expected one character, not {delimiter!r}")
             return (DROPS_MATCHES + regex.escape(delimiter),)
         case "Digits":
             return (r"\p{N}|\P{N}+" if step.get("individual_digits") else r"\p{N}+|\P{N}+",)
@@ -105,7 +105,7 @@ def _read_step(step: dict[str, Any], field: str, before: list[str], spaces: Spac
 def _older_unicode(step: dict[str, Any], field: str) -> OlderUnicode:
     return OlderUnicode(
         f"{field}.type: {step['type']} is done by Unicode 16; its library knows less of it, and characters newer "
-        "than Unicode 8 may get other ids there"
+        "than Unicode 8 may get different ids there"
     )
 
 
@@ -116,7 +116,7 @@ def _read_split(step: dict[str, Any], field: str) -> str:
         case {"String": str() as text, **others} if not others:
             expression = read_expression(text, field, literal=True)
         case _:
-            raise InvalidModel(f"{field}.pattern: an object with one Regex or String is expected")
+            raise InvalidModel(f"{field}.pattern: expected an object with one Regex or String")
     try:
         return _behaving(expression, step.get("behavior"), bool(step.get("invert", False)), field)
     except InvalidPattern as error:

@@ -34,7 +34,7 @@ def losses(model: Model) -> list[str]:
     _, why_inexact = _document(model)
     lost = lost_fields(model, "merge_counts")
     if why_inexact:
-        lost.append(f"merges: some texts may get other ids, as {why_inexact}")
+        lost.append(f"merges: some texts may get different ids, as {why_inexact}")
     lost += lost_decoding(model)
     if model.sentencepiece is not None:
         lost += _lost_rules(model.sentencepiece, by_sentencepiece=model.decoder is None)

@@ -65,7 +65,7 @@ def test_what_cannot_be_loaded_is_reported_in_one_line(model_file: Path, tmp_pat
         ("cmd:'", None, "is not a valid command"),
         ("priorty", None, "did you mean 'priority'?"),
         ("no/such/file.json", None, "is not a target"),
-        (str(tmp_path / "none.json"), "priority", "there is no such model file"),
+        (str(tmp_path / "none.json"), "priority", "no such model file"),
         (str(model_file), "no-such-library", "is not an implementation that runs"),
         (str(program), None, f"write cmd:{program}"),
         (str(program), "priority", "raised InvalidFile while it was loaded"),

@@ -102,15 +102,15 @@ def test_a_symbolic_link_that_leads_nowhere_cannot_be_read(tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     Path("loop").symlink_to("loop")
     refused(DataError, "loop: a symbolic link to loop, which leads to no file", load_corpus, "loop")
-    refused(DataError, "loop: there is no such model file", load_model, "loop")
+    refused(DataError, "loop: no such model file", load_model, "loop")
 
 
 def test_a_path_that_is_not_a_file_is_said_to_be_none(tmp_path: Path) -> None:
     for name, message in (
-        (f"{tmp_path}/nothing.txt", "there is no such file"),
-        (f"{tmp_path}/*.nothing", "there is no such file"),
+        (f"{tmp_path}/nothing.txt", "no such file"),
+        (f"{tmp_path}/*.nothing", "no such file"),
         (f"{tmp_path}/", "contains no files"),
-        ("a\x00b.txt", "there is no such file|cannot be a path"),
+        ("a\x00b.txt", "no such file|cannot be a path"),
     ):
         refused(DataError, message, load_corpus, name)
 

@@ -37,7 +37,7 @@ def test_lists_that_encode_would_not_give_are_counted(model: Path, tmp_path: Pat
     ("content", "message"),
     [
         ("[1,\n", "line 1: not JSON"),
-        ("[1]\n{}\n", "line 2: a list of token ids is expected"),
+        ("[1]\n{}\n", "line 2: expected a list of token ids"),
         ("[true]\n", "a list of token ids"),
         ("\n", "contains no list of ids"),
         ("[1]\n[9999]\n", "list 2: .*9999"),

@@ -250,4 +250,4 @@ def test_a_text_that_is_too_long_is_refused_with_what_to_do(monkeypatch: pytest.
     monkeypatch.setattr(plain, "MOST_TEXT_BYTES", 20)
     assert len(tokenizer.encode("ü" * 10)) == 20
     for call in (tokenizer.encode, tokenizer.count, lambda text: tokenizer.encode_batch([text])):
-        refused(Unsupported, r"22 bytes in one call; at most 20 are possible: cut it at a line", call, "ü" * 11)
+        refused(Unsupported, r"22 bytes in one call; the limit is 20: cut it at a line", call, "ü" * 11)

@@ -107,7 +107,7 @@ def test_what_the_pattern_does_not_cover_is_named(pattern: str, monkeypatch: pyt
 
 def test_a_text_that_is_too_long_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "MOST_TEXT_BYTES", 20)
-    with pytest.raises(Unsupported, match="a text of 21 bytes; it trains on texts of 20 at most"):
+    with pytest.raises(Unsupported, match="a text of 21 bytes; it trains on texts of at most 20"):
         Compiled.train_model(["a" * 20, "b" * 21], TrainingSpec(vocab_size=270))
 
 
@@ -169,5 +169,5 @@ def test_too_many_tokens_for_cells_are_named(monkeypatch: pytest.MonkeyPatch) ->
     begun = Priority.train_model(["ab ab"], TrainingSpec(vocab_size=257))
     monkeypatch.setattr(training, "MOST_CELLS", 6)
     Compiled.extend_model(begun, ["cdef"], TrainingSpec(vocab_size=300))
-    with pytest.raises(Unsupported, match="symbols of distinct pieces at most, and these have 7"):
+    with pytest.raises(Unsupported, match="symbols of distinct pieces; the texts have 7"):
         Compiled.extend_model(begun, ["cdefg"], TrainingSpec(vocab_size=300))

@@ -124,7 +124,7 @@ def test_unknown_options_are_ignored_with_a_warning() -> None:
         lambda: ours.encode("a").pad(3, size=3),
         lambda: hf.AddedToken("a", size=3),
     ):
-        with pytest.warns(UserWarning, match="'size' is not known"):
+        with pytest.warns(UserWarning, match="'size' is unknown"):
             call()
 
 

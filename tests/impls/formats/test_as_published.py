@@ -199,7 +199,7 @@ UNREADABLE: list[tuple[Document, str]] = [
     ),
     (steps(*DROPPED, LLAMA[0]), "'Prepend' of '\\\\u2581' is not supported without a Replace"),
     (steps({"type": "Prepend", "prepend": 1}), r"normalizers\[0\]\.type: 'Prepend' is not supported"),
-    (steps(TABLE | {"precompiled_charsmap": "?"}), "base64 is expected"),
+    (steps(TABLE | {"precompiled_charsmap": "?"}), "expected base64"),
     (steps(pre_tokenizer=METASPACE | {"replacement": "_"}), "pre_tokenizer.replacement"),
     (steps(*LLAMA, pre_tokenizer=byte_level(regex=False)), "ByteLevel after marks for white space"),
     (steps(pre_tokenizer=METASPACE | {"prepend_scheme": []}), r"prepend_scheme: \[\] is not one of"),
@@ -221,7 +221,7 @@ UNREADABLE: list[tuple[Document, str]] = [
         small_file([], {"vocab": BASE | {"<0x00>": 1 << 20}, "byte_fallback": True}),
         r"model\.vocab: a byte token has the id 1048576; ids go up to 1048575",
     ),
-    (small_file([], {"vocab": BASE | {"\ud800": 5}}), r"the token '\\ud800' of the vocabulary holds a lone surrogate"),
+    (small_file([], {"vocab": BASE | {"\ud800": 5}}), r"'\\ud800' of .*contains a lone surrogate"),
 ]
 
 

@@ -47,13 +47,13 @@ def token(data: bytes) -> bytes:
     [
         (b"IQ= 258", "line 259: 'IQ=' is not base64"),
         (b"!!!! 258", "line 259: '!!!!' is not base64"),
-        (b"eHl6 258 1", "line 259: a token in base64"),
+        (b"eHl6 258 1", "line 259: expected a token in base64"),
         (b"eHl6 -1", "line 259: the rank '-1' is not a whole number"),
         ("eHl6 ٣".encode(), "line 259: the rank"),
         (b"eHl6 " + b"9" * 5000, "line 259: the rank '999"),
         (b"eHl6 99999999", "has the id 99999999; ids go up to"),
-        (token(b"ab") + b" 258", "line 259: the token b'ab' is in line 257 too"),
-        (b"eHl6 257", "line 259: the rank 257 is in line 258 too"),
+        (token(b"ab") + b" 258", "line 259: the token b'ab' is already in line 257"),
+        (b"eHl6 257", "line 259: the rank 257 is already in line 258"),
     ],
 )
 def test_a_wrong_line_of_ranks_is_named(tmp_path: Path, line: bytes, wrong: str) -> None:
@@ -103,7 +103,7 @@ def test_a_file_of_version_6_is_read(own: Path) -> None:
 
 
 def test_a_pattern_that_no_file_can_hold_is_refused(own: Path) -> None:
-    with pytest.raises(Unsupported, match="the pattern holds a lone surrogate"):
+    with pytest.raises(Unsupported, match="the pattern contains a lone surrogate"):
         Model.load(own).with_(pattern=("\ud800|(?s:.)",)).save(own)
 
 
@@ -156,7 +156,7 @@ def test_either_file_of_the_pair_or_their_folder_is_enough(pair: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "wrong"),
     [
-        ("vocab.bpe", "\ne r\n", "\ne r e\n", "two tokens with a space between"),
+        ("vocab.bpe", "\ne r\n", "\ne r e\n", "expected two tokens separated by a space"),
         ("vocab.bpe", "\ne r\n", "\ne ж\n", "'\\u0436' is not in the vocabulary"),
         ("vocab.bpe", "\ne r\n", "\n", "no line makes the token 'er'"),
         ("encoder.json", '"er": 256', '"er": "256"', "the token 'er' has the id '256'"),

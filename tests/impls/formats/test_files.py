@@ -69,7 +69,7 @@ def test_a_file_cut_short_is_refused_wherever_it_is_cut(trained: Model, tmp_path
         (b'{"a": {"b": 1, "b": 2}}', "the key 'b' occurs twice"),
         (b'{"model": 1' + b"0" * 5000 + b"}", "a number is too long"),
         (b'{"a": "\xff"}', "line 1: not UTF-8 at byte 7"),
-        (b"Merhaba\n", "not a vocabulary of a known format; as a rank file: line 1: a token in base64"),
+        (b"Merhaba\n", "not a vocabulary of a known format; as a rank file: line 1: expected a token in base64"),
         (b"[1, 2]", "not of a known format"),
         (b'{"config": {}}', "not of a known format"),
         (b'{"a": 1,\n "b" 2}', "line 2, column 6: not JSON"),

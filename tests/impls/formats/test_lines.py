@@ -24,12 +24,12 @@ def test_minbpe_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "wrong"),
     [
-        ("minbpe v2\n\n0\n", "line 1: 'minbpe v1' is expected"),
+        ("minbpe v2\n\n0\n", "line 1: expected 'minbpe v1'"),
         ("minbpe v1\n", "the file is cut short"),
         ("minbpe v1\n\n0\n97 98", "line 4: ends without a line break"),
         ("minbpe v1\n\n3\n<a> 300\n", "line 3: 3 special tokens, but 1 lines"),
-        ("minbpe v1\n\n2\n<a> 300\n<a> 301\n", "line 5: a special token, new"),
-        ("minbpe v1\n\n0\n97 -1\n", "line 4: a whole number is expected, not '-1'"),
+        ("minbpe v1\n\n2\n<a> 300\n<a> 301\n", "line 5: expected a new special token"),
+        ("minbpe v1\n\n0\n97 -1\n", "line 4: expected a whole number, not '-1'"),
         ("minbpe v1\n\n0\n97 256\n", "line 4: no earlier line makes the id 256"),
         ("minbpe v1\n\n0\n" + "".join(f"{i} {i}\n" for i in (97, *range(256, 300))), "have more than"),
     ],

@@ -37,13 +37,13 @@ def test_losses_are_reported_field_by_field(hand_made: Any) -> None:
 def test_irregular_merges_lose_their_meaning_in_a_rank_file(hand_made: Any, tmp_path: Path) -> None:
     # a+a and a+aa: two derivations of aaa, of which ranks see one.
     model = hand_made("a+a a+aa", alphabet="bytes")
-    assert any(line.startswith("merges: some texts get other ids, as merge 1") for line in losses(model, "tiktoken"))
+    assert any("merges: some texts get different ids, as merge 1" in line for line in losses(model, "tiktoken"))
     save(model, tmp_path / "x.tiktoken", "tiktoken")
     converted = load(tmp_path / "x.tiktoken", pattern="none")
     assert impls.load("naive", model).encode("aaa") == [256, 97]
     assert impls.load("naive", converted).encode("aaa") == [257]
     unmade = hand_made("a+b", extra="xyz", alphabet="bytes")
-    assert any("merges: some texts get other ids, as 1 token " in line for line in losses(unmade, "tiktoken"))
+    assert any("merges: some texts get different ids, as 1 token " in line for line in losses(unmade, "tiktoken"))
     equal = pieces_model("a b ab ba", ranks=(0, 0, 0, 0, 1, 1), byte_tokens=())
     why = "b'ab' (id 4) has the rank of another token, and the leftmost of them merges first"
     assert any(why in line for line in losses(equal, "tokenizer.json"))

@@ -123,7 +123,7 @@ def test_another_content_or_another_request_finds_nothing(rank_file: Path, monke
     assert load(rank_file, pattern="gpt2", special_tokens={"<|x|>": 5000}).special_tokens == {"<|x|>": 5000}
     lines = rank_file.read_bytes().splitlines(keepends=True)
     rank_file.write_bytes(b"".join([*lines[:-1], lines[0]]))
-    refused(InvalidFile, "is in line", load, rank_file, pattern="gpt2")
+    refused(InvalidFile, "is already in line", load, rank_file, pattern="gpt2")
     monkeypatch.setattr(parse_cache, "_digest_of_sources", lambda: "of another release")
     rank_file.write_bytes(b"".join(lines))
     no_reading(monkeypatch)

@@ -46,7 +46,7 @@ def test_tokenizer_json_is_read(tmp_path: Path) -> None:
 
 UNREADABLE: list[tuple[str, Any, str]] = [
     *((path, json.loads(value), wrong) for path, value, wrong in rows_of(__file__, "unreadable.tsv")),
-    (STEPS, [{"type": "Digits"}] * 17, "pre_tokenizer.pretokenizers: a list of up to 16 steps is expected"),
+    (STEPS, [{"type": "Digits"}] * 17, "pre_tokenizer.pretokenizers: expected a list of up to 16 steps"),
     ("normalizer", {"type": "Replace", "pattern": {"Regex": "a" * 20_001}, "content": ""}, "20001 characters; "),
 ]
 

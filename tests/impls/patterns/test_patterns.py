@@ -69,8 +69,8 @@ def test_stages_cut_one_after_the_other() -> None:
         ),
         *((pattern, "does not compile") for pattern in ("(", "[a", "a{3,2}", r"\p{Nonsense}", "*", r"\S|\s")),
         *((pattern, "must be a text that is not empty") for pattern in ("", [""], [3])),
-        (["a|[^a]"] * 33, "33 split stages; at most 32 are taken"),
-        ("a" * 20_001, "a pattern of 20001 characters; at most 20000 are taken"),
+        (["a|[^a]"] * 33, "33 split stages; at most 32 are allowed"),
+        ("a" * 20_001, "a pattern of 20001 characters; at most 20000 are allowed"),
     ],
 )
 def test_what_is_no_pattern_is_refused(pattern: Any, problem: str) -> None:

@@ -143,7 +143,7 @@ def test_a_refusal_says_why() -> None:
         ("bpe-qwen", trained(), "splits by Qwen's pattern only"),
         ("mbpe", trained(), "it reads rank files"),
         ("quicktok", load_model("qwen").with_(normalization=None), "normalises by NFC"),
-        ("riptoken", twice, "it merges by joined bytes, which gives other ids here"),
+        ("riptoken", twice, "it merges by joined bytes, which gives different ids here"),
         ("ffbpe", trained(pattern="deepseek"), "this model has 3 split stages"),
         ("tokie", trained(pattern="qwen"), "by GPT-2's for any other"),
         ("tinybpe", Model(tokens=(None, *BYTES)), "numbers bytes first"),

@@ -88,7 +88,7 @@ def test_what_it_cannot_hold_is_refused(model: Model, reason: str) -> None:
 @pytest.mark.parametrize(("kind", "name"), [("unigram", "Unigram"), ("word", "word"), ("char", "character")])
 def test_other_kinds_of_model_are_refused_by_name(kind: str, name: str, tmp_path: Path) -> None:
     content = trained_file(["the cat sat on the mat", "a mat for the cats"] * 9, model_type=kind, vocab_size=40)
-    assert f"of the type {name}, not byte pair encoding" in problem(tmp_path / "a.model", content)
+    assert f"of type {name}, not byte pair encoding" in problem(tmp_path / "a.model", content)
 
 
 def piece(text: str | bytes, kind: int = 1, score: float = 0.0) -> bytes:
@@ -103,22 +103,22 @@ UNK = piece("<unk>", 2)
 @pytest.mark.parametrize(
     ("content", "reported"),
     [
-        (UNK + piece("a") + piece("a") + BPE, "piece 2: the text 'a' is that of piece 1 too"),
-        (piece("a") + UNK + piece("a") + BPE, "piece 2: the text 'a' is that of piece 0 too"),
+        (UNK + piece("a") + piece("a") + BPE, "piece 2: 'a' is already the text of piece 1"),
+        (piece("a") + UNK + piece("a") + BPE, "piece 2: 'a' is already the text of piece 0"),
         (UNK + piece("b", 2) + BPE, "2 unknown pieces"),
-        (UNK + piece("<0x41>", 6) + BPE, "1 pieces of the type byte; none without"),
-        (UNK + piece("x", 6) + BPE, "'x' is of the type byte, but names no byte"),
-        (UNK + piece("x", 9) + BPE, "of the type 9, which is not known"),
+        (UNK + piece("<0x41>", 6) + BPE, "1 pieces of type byte; none without"),
+        (UNK + piece("x", 6) + BPE, "'x' has the type byte, but is not written like <0x41>"),
+        (UNK + piece("x", 9) + BPE, "has the unknown type 9"),
         (UNK + piece("") + BPE, "piece 1: is empty"),
         (UNK + piece(b"\xff") + BPE, "piece 1: b'\\xff' is not UTF-8"),
         (UNK + piece("a", score=float("nan")) + BPE, "the score nan"),
-        (UNK + piece("ax") + piece("a") + BPE, "holds 'x', which is not a token itself"),
+        (UNK + piece("ax") + piece("a") + BPE, "contains 'x', which is not a token"),
         (UNK + field(2, field(3, 2) + field(24, 1)), "treat_whitespace_as_suffix"),
         (UNK + BPE + field(5, field(2, b"abc")), "denormalizer_spec"),
         (UNK + piece("a") + BPE + field(3, field(2, b"abc")), "charsmap"),
         (UNK + field(2, field(3, b"x")), "trainer_spec: field 3 has the wire type 2, not 0"),
         (UNK + b"\x00\x00", "a field numbered 0"),
-        (UNK + b"\x0b", "the wire type 3"),
+        (UNK + b"\x0b", "the unknown wire type 3"),
         (UNK + b"\x0a" + b"\xff" * 11, "a number that does not end"),
         (UNK + b"\x0a\xff\xff\xff\xff\x0f", "a field of 4294967295 bytes where 0 are left"),
     ],

@@ -158,7 +158,7 @@ def test_a_text_is_cut_only_where_no_token_reaches_across() -> None:
         ({"charsmap_by_graphemes": True}, "no charsmap to look graphemes up in"),
         ({"byte_ids": (0,)}, "256 different ones"),
         ({"byte_ids": (-1,) * 256}, "256 of the 256 byte ids are missing"),
-        ({"byte_ids": tuple(range(256))}, "byte 0x00: the id 0 is not free"),
+        ({"byte_ids": tuple(range(256))}, "byte 0x00: the id 0 is in use"),
         ({"user_defined_ids": (7,)}, "no token has id 7"),
         ({"unused_ids": (0,), "user_defined_ids": (0,)}, "user-defined and unused"),
         ({"ranks": (1, 2)}, "3 tokens but 2 ranks"),
@@ -171,5 +171,5 @@ def test_what_contradicts_itself_is_refused(changes: dict[str, object], problem:
 
 
 def test_a_token_of_characters_that_are_none_is_refused() -> None:
-    refused(InvalidModel, r"the token 'ax' \(id 1\) holds 'x'", model_of, "a", "ax")
+    refused(InvalidModel, r"the token 'ax' \(id 1\) contains 'x'", model_of, "a", "ax")
     assert model_of("a", "ax", user_defined_ids=(1,)).n_tokens == 2

@@ -45,7 +45,7 @@ def test_counts_that_the_kernels_cannot_hold_are_refused_with_the_reason() -> No
 
 def test_counts_that_cannot_be_held_are_refused_by_name() -> None:
     for count in (2**63, 2**70, 0, -1):
-        with pytest.raises(BPEError, match=f"the piece 'ab' has the count {count}; counts go from 1 to"):
+        with pytest.raises(BPEError, match=f"the piece 'ab' has the count {count}; a count is 1 to"):
             PieceCounts.of(GPT2, {"cd": 1, "ab": count})
 
 
@@ -145,7 +145,7 @@ _NO_COUNTS = r"^\S+: not a counts file \(columns piece and count, .*\), or damag
     ("damage", "problem"),
     [
         (lambda path: path.write_bytes(path.read_bytes()[:-9]), "not a complete file of counts"),
-        (lambda path: path.unlink(), "there is no such file"),
+        (lambda path: path.unlink(), "no such file"),
         (lambda path: parquet.write_table(pyarrow.table({"piece": [b"a"]}), path), _NO_COUNTS),
         (lambda path: _with(path, "count", [1.5, 2.0], pyarrow.float64()), _NO_COUNTS),
         (lambda path: _about(path, b'{"format": 1, "pattern": [], "sources": [5]}'), _NO_COUNTS),
@@ -153,9 +153,9 @@ _NO_COUNTS = r"^\S+: not a counts file \(columns piece and count, .*\), or damag
         (lambda path: _about(path, b'{"format": 1, "pattern": ["("], "sources": []}'), r"'\('"),
         (lambda path: _with(path, "piece", [b"a", b"a"]), "not sorted, or not distinct"),
         (lambda path: _with(path, "piece", [b"", b"a"]), "empty"),
-        (lambda path: _with(path, "piece", ["ş".encode()[:1], "ş".encode()[1:]]), "within a character"),
+        (lambda path: _with(path, "piece", ["ş".encode()[:1], "ş".encode()[1:]]), "inside a character"),
         (lambda path: _with(path, "piece", [b"a", b"\xff"]), "not UTF-8"),
-        (lambda path: _with(path, "piece", [b"a", None]), "a piece that is missing"),
+        (lambda path: _with(path, "piece", [b"a", None]), "a missing piece"),
         (lambda path: _with(path, "count", [0, 1]), "a count below 1"),
     ],
 )

@@ -12,7 +12,7 @@ import impls
 
 
 def changed(encode: Callable[[str, list[int]], Any], decode: Callable[[Any], Any] = lambda ids: ids) -> type[Right]:
-    """Return a plug-in that gives other ids, and decodes them after `decode` has changed them."""
+    """Return a plug-in that gives different ids, and decodes them after `decode` has changed them."""
     return type("Changed", (Right,), {
         "encode": lambda self, text: encode(text, Right.encode(self, text)),
         "decode": lambda self, ids: Right.decode(self, decode(ids)),

@@ -87,7 +87,7 @@ fault("`pieces` cuts at blanks", "transitions · pieces", pieces=lambda self, te
 VALUES = "python-values · values"
 fault("ids of NumPy", VALUES, encode=lambda self, text, ids, *_: list(np.asarray(ids, dtype=np.int64)))
 fault("False for 0", VALUES, encode=lambda self, text, ids, *_: [bool(i) if i < 2 else i for i in ids])
-fault("other ids for a subclass of str", VALUES,
+fault("different ids for a subclass of str", VALUES,
       encode=lambda self, text, ids, *_: ids if type(text) is str else ids[:-1])  # fmt: skip
 fault("an array of objects", VALUES, encode_array=lambda self, text, ids: ids.astype(object))
 fault("decoding uses up the caller's list", VALUES, decode=lambda self, ids, text: (ids.clear(), text)[1])
@@ -187,7 +187,7 @@ class DeclaresOtherSpecials(Full):
 
 
 fault("one id too few is declared", "tokens · vocabulary", OneIdTooFew)
-fault("special tokens are declared with other ids", "tokens · special tokens", DeclaresOtherSpecials)
+fault("special tokens are declared with different ids", "tokens · special tokens", DeclaresOtherSpecials)
 
 
 def second_decoding(self: Any, ids: list[int], text: str) -> str:

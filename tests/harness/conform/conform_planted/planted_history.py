@@ -11,7 +11,7 @@ from planted_wrapper import Full, Right, changed, fault
 
 
 def wrong_ids(ids: list[int]) -> list[int]:
-    """Return other ids: the last one lost or, of a single one, doubled."""
+    """Return different ids: the last one lost or, of a single one, doubled."""
     return ids[:-1] if len(ids) > 1 else [*ids, *ids]
 
 
@@ -77,7 +77,7 @@ def _leave(self: Any, ids: list[int]) -> str:
 fault("after a batch of 100 texts longer ones are wrong", "state · cache", reason="wrong after a batch of 100 texts",
       base=when(lambda self, text: self.kept.get("many") and len(text) > 30), encode_batch=_begun)  # fmt: skip
 fault("after 5,000 pieces all are wrong", "state", when(_after_5000_pieces))
-fault("another thread has other ids", "state", _elsewhere(threading.get_ident))
+fault("another thread has different ids", "state", _elsewhere(threading.get_ident))
 fault("a forked process ends", "state", _elsewhere(os.getpid, lambda text: os._exit(3)))
 fault("the hash seed is seen", "state", when(lambda self, text: self.latest and len(text) > 1, _OfHashSeed))
 fault("the ids of the call before are reversed", "python-values", encode=_reverse_earlier)

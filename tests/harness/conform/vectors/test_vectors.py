@@ -130,14 +130,14 @@ def test_a_wrong_file_is_one_line_that_names_the_place(of_bytes: Path, tmp_path:
     for message, content in {
         "line 1 is not the head": ["{}", *lines[1:]],
         "line 3 is not a case": [*lines[:2], '{"id": 3}', *lines[3:]],
-        "it was cut or joined": lines[:-1],
+        "it was cut short or appended to": lines[:-1],
         "not both": [lines[0], json.dumps({**json.loads(lines[1]), "bytes": "AA=="}), *lines[2:]],
     }.items():
         wrong.write_text("\n".join(content), "ascii")
         ended = bpebench("conform", "compiled", "--vectors", str(wrong))
         assert (ended.status, message in ended.err, len(ended.err.splitlines())) == (2, True, 1), ended.err
     ended = bpebench("conform", "compiled", "--vectors", str(of_bytes / "vectors.jsonl.gz"), "-m", "gpt2")
-    assert (ended.status, "gpt2 has other tokens" in ended.err) == (2, True)
+    assert (ended.status, "gpt2 has different tokens" in ended.err) == (2, True)
 
 
 def test_any_form_of_target_is_asked(of_bytes: Path, bpebench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
