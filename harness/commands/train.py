@@ -216,7 +216,7 @@ def write_counts(counts: PieceCounts, min_count: int, file: Path | None, n_shown
     """Write the pieces that occur `min_count` times or more; return their sizes, sources and the most frequent ones."""
     counts = added([counts])  # sorted, as a file of counts is
     if min_count > 1:
-        counts = counts.at_least(min_count)
+        counts = counts.chosen(np.flatnonzero(counts.counts >= min_count))
     if file is not None:
         save_counts(counts, file)
     most = np.argsort(-counts.counts, kind="stable")[:n_shown]

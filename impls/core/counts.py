@@ -85,10 +85,6 @@ class PieceCounts:
         """Return the pieces in the order of their UTF-8."""
         return self.chosen(_order(self)[0])
 
-    def at_least(self, least: int) -> PieceCounts:
-        """Return the pieces that occur `least` times or more."""
-        return self.chosen(np.flatnonzero(self.counts >= least))
-
 
 def added(parts: Sequence[PieceCounts]) -> PieceCounts:
     """Return the sum of counts, sorted. Raises `BPEError` for different patterns, or a sum of 2**63 or more."""

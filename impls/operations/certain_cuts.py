@@ -152,14 +152,10 @@ def pair_cuts_of(stages: tuple[str, ...]) -> PairCuts | None:
         return None
 
 
-def runs_of(model: Model) -> Runs | None:
-    """Return what follows the last piece of a written text by a model's pattern, made once; None if no automaton
-    expresses it."""
-    return model.derived(_runs_of)
-
-
-def _runs_of(model: Model) -> Runs | None:
-    cuts = pair_cuts_of(model.pattern)
+@lru_cache(maxsize=64)
+def runs_of(stages: tuple[str, ...]) -> Runs | None:
+    """Return what follows the last piece of a written text by a pattern; None if no automaton expresses it."""
+    cuts = pair_cuts_of(stages)
     return None if cuts is None else Runs(cuts.stages)
 
 

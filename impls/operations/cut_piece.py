@@ -13,17 +13,14 @@ A place is a number of characters. A token that begins within a character is not
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from impls.operations.certain_cuts import cuts_around_added, encode_further, runs_of
 from impls.operations.coder import Coder
 from impls.operations.stream_rules import stream_rules
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Ids = list[int] | np.ndarray
-
+Ids = list[int] | np.ndarray
 LEAST = 1000
 """Characters of a beginning or an end that is not simply encoded."""
 _BESIDE = 32
@@ -34,8 +31,6 @@ class KnownIds:
     """A text with its ids, which are cut at an index: before (from) it they are those of `longest`."""
 
     def __init__(self, tokenizer: Coder, text: str, ids: Ids, index: int, longest: str, *, begins: bool) -> None:
-        import numpy as np
-
         self._tokenizer, self._text, self._begins = tokenizer, text, begins
         rules = stream_rules(tokenizer.model)
         _, self._sizes, self._are_within = rules.sizes
@@ -60,9 +55,7 @@ class KnownIds:
 
     def _joined(self, kept: str) -> int | None:
         """Return the number of ids if the stretch tells from where on they are those of the text, else None."""
-        import numpy as np
-
-        tokenizer, text, size = self._tokenizer, self._text, self._least
+        tokenizer, text, size, cuts = self._tokenizer, self._text, self._least, cuts_around_added(self._tokenizer)
         places = self._places(self._near, self._begin)
         borders = places[~self._are_within[self._near]]
         least = len(kept) - size if self._begins else len(text) - len(kept) + size
@@ -71,17 +64,16 @@ class KnownIds:
             return None
         start, stop = (int(borders[-1]), len(kept)) if self._begins else (len(text) - len(kept), int(borders[0]))
         stretch = text[start:stop]
-        if cuts_around_added(tokenizer).holds_token(stretch):
+        if cuts.holds_token(stretch):
             return None
         encode = partial(encode_further, tokenizer) if self._begins else tokenizer.encode
         alone = np.array(encode(stretch, disallowed_special=()), np.int64)
         places_alone = self._places(alone, stop - int(self._sizes[alone].sum()))
-        cut, first = self._certain_cut(stretch, _BESIDE), None
-        if not cut and (first := self._in_one_piece_from(kept, stretch, start)) is None:
-            cut = self._certain_cut(stretch, len(stretch))
-        if cut:
+        if cut := cuts.last(stretch) if self._begins else cuts.first(stretch, 1):
             n, n_alone = (int(each.searchsorted(start + cut)) for each in (places, places_alone))
-        elif first is not None:
+        elif (first := self._in_one_piece_from(kept, stretch, start)) is None:
+            return None
+        else:
             keys, keys_alone = (
                 np.where(self._are_within[ids] | (at < first), -1, at * len(self._sizes) + ids)
                 for ids, at in ((self._near, places), (alone, places_alone))
@@ -90,18 +82,7 @@ class KnownIds:
             if not len(common) or common[-1] < 0:
                 return None
             n, n_alone = int(in_text[-1]), int(in_alone[-1])
-        else:
-            return None
         return self._first + n + len(alone) - n_alone if self._begins else n_alone + self._n_ids - self._first - n
-
-    def _certain_cut(self, stretch: str, n_searched: int) -> int:
-        """Return the certain place next to the cut among so many characters of the stretch, or 0."""
-        cuts = cuts_around_added(self._tokenizer)
-        if not self._begins:
-            return cuts.first(stretch[:n_searched], 1)
-        n_before = len(stretch) - n_searched
-        place = cuts.last(stretch[n_before:])
-        return place and n_before + place
 
     def _places(self, ids: np.ndarray, begin: int) -> np.ndarray:
         """Return the place of the character in which each token begins."""
@@ -120,7 +101,7 @@ class KnownIds:
             return None
         if model.pattern and model.rewrites_text and model.normalize(kept) != kept:
             return None
-        if (runs := runs_of(model)) is None or (alone := runs.last_of(stretch, len(stretch))) is None:
+        if (runs := runs_of(model.pattern)) is None or (alone := runs.last_of(stretch, len(stretch))) is None:
             return None
         last = runs.last_of(self._text[:end], len(stretch) + _BESIDE)
         if last is None or not runs.matches_before(last[1], self._text[end]):

@@ -157,7 +157,7 @@ def growing_piece(tokenizer: Coder, tail: str, ids: Sequence[int], cuts: Certain
     token_ends: Callable[[], TokenEnds | None] = getattr(tokenizer, "token_ends", lambda: None)
     model = tokenizer.model
     is_followed = tokenizer.by_pieces and not model.rewrites_text and model.sentencepiece is None
-    runs = runs_of(model) if is_followed else None
+    runs = runs_of(model.pattern) if is_followed else None
     if runs is None or (ends := token_ends()) is None:
         return None
     try:

@@ -107,8 +107,6 @@ class StreamRules:
     @cached_property
     def sizes(self) -> TokenSizes:
         """Return the sizes of tokens by id; those of an unknown one are 0."""
-        import numpy as np
-
         ids = range(max(self.bytes_by_id, default=-1) + 1)
         tokens = [self.bytes_by_id.get(i, b"") if i != self.unknown_id else b"" for i in ids]
         n_bytes = np.array(list(map(len, tokens)), np.int64)

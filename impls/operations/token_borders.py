@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Collection
 
 from impls.core.model import Model
@@ -21,7 +20,8 @@ class TokenBorders:
 
     def __init__(self, model: Model, texts: Collection[str], *, keeps_beginning: bool) -> None:
         self._longest = max(map(len, texts))
-        self._sorted, self._texts = sorted(texts), tuple(texts)
+        self._texts = tuple(texts)
+        self._beginnings = {text[:end] for text in texts for end in range(1, len(text) + 1)}
         self._firsts = frozenset(text[0] for text in texts)
         firsts = "".join(map(re.escape, self._firsts))
         # Tokens are searched in the repaired text, in which surrogates are other characters.
@@ -33,7 +33,7 @@ class TokenBorders:
 
     def occurs(self, text: str) -> bool:
         """Return whether a token occurs in `text`; True if its surroundings matter too."""
-        return self._flagged or (self._may_begin(text) is not None and any(token in text for token in self._sorted))
+        return self._flagged or (self._may_begin(text) is not None and any(token in text for token in self._texts))
 
     def allow(self, text: str, place: int) -> bool:
         """Return whether, however `text` continues, no token crosses `place` or depends on what is beyond it."""
@@ -44,19 +44,10 @@ class TokenBorders:
         return not self._flagged or self._independent(text, place)
 
     def _may_span(self, text: str, start: int, place: int) -> bool:
+        """Return whether text before the place begins a token that goes on with the next character."""
         if SURROGATE.search(text, start, place + self._longest):
             return True  # a token is searched in the repaired text
-        for begin in range(start, place):
-            if text[begin] not in self._firsts:
-                continue
-            beyond = text[begin : place + 1]
-            for number in range(bisect_left(self._sorted, beyond), len(self._sorted)):
-                token = self._sorted[number]
-                if not token.startswith(beyond):
-                    break
-                if token.startswith(text[begin : begin + len(token)]):
-                    return True
-        return False
+        return any(text[begin : place + 1] in self._beginnings for begin in range(start, place))
 
     def _independent(self, text: str, place: int) -> bool:
         """Return whether the white space that tokens absorb, and their word boundaries, are the same in both parts: no

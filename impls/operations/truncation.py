@@ -18,7 +18,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal, TypedDict, get_args
+from typing import Literal, TypedDict, get_args
 
 import regex
 
@@ -28,13 +28,8 @@ from impls.core.text.sentencepiece_rules import SPACE_MARK
 from impls.core.text.text import repair_surrogates
 from impls.operations.certain_cuts import cuts_around_added, encode_further
 from impls.operations.coder import Coder
-from impls.operations.cut_piece import LEAST, KnownIds
+from impls.operations.cut_piece import LEAST, Ids, KnownIds
 from impls.operations.stream_rules import stream_rules
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Ids = list[int] | np.ndarray
 
 Side = Literal["right", "left"]
 Whole = Literal["token", "character", "word"]
@@ -67,9 +62,6 @@ _LONGEST = 4
 
 def _sizes_of_words(text: str, size: int, *, begins: bool) -> Iterator[int]:
     """Yield the sizes, from `size` down, of the beginnings (ends) of `text` that are cut at word boundaries."""
-    near = text[: size + 1] if begins else text[max(0, len(text) - size - 1) :]
-    if near.isascii() and near.encode().isalnum():  # faster than a str's
-        return
     while size > 0:
         place = size if begins else len(text) - size
         if _WORD_BOUNDARY.match(text, place):

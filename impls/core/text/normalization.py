@@ -39,10 +39,6 @@ _SPACES = [9, 0xA, 0xC, 0xD, 0x1680, *range(0x200B, 0x2010), 0x2028, 0x2029, 0x2
 _NMT: dict[int, str] = dict.fromkeys(_CONTROLS, "") | dict.fromkeys(_SPACES, " ")
 
 
-def _without_accents(text: str) -> str:
-    return text if text.isascii() else "".join(character for character in text if not is_mark(character))
-
-
 def replacing(pattern: str, new: str) -> Step:
     """Return the step that replaces each match of `pattern`; raise `InvalidPattern` or `regex.error` for a bad one."""
     check_size(pattern)
@@ -64,7 +60,7 @@ def replacing(pattern: str, new: str) -> Step:
 _PLAIN: dict[str, Step] = {
     **{form.lower(): partial(normal_form, form) for form in FORMS},
     "lowercase": lower_case,
-    "strip-accents": _without_accents,
+    "strip-accents": lambda text: text if text.isascii() else "".join(each for each in text if not is_mark(each)),
     "strip": lambda text: text.strip(WHITE_SPACE),
     "strip-left": lambda text: text.lstrip(WHITE_SPACE),
     "strip-right": lambda text: text.rstrip(WHITE_SPACE),

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from impls.core.text.normalization import call, normalizer, steps_of
-from impls.core.text.places import edited_places, places_of
+from impls.core.text.places import places_of
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules, replacements, write_text
 from impls.core.text.text import repair_surrogates
 
@@ -108,9 +108,7 @@ def _written(source: Traced, rules: SentencePieceRules, user_defined: Collection
             source = source.part(0, len(source.text.rstrip(f" {SPACE_MARK}" if rules.escape_spaces else " ")))
     elif rules.remove_extra_spaces:
         for expression in (r"\A +", rf"[ {SPACE_MARK}]+\Z" if rules.escape_spaces else r" +\Z", r" +(?= )"):
-            removed = ((*match.span(), 0) for match in re.finditer(expression, source.text))
-            places = edited_places(len(source.text), removed)
-            source = source.moved(re.sub(expression, "", source.text), places)
+            source = source.edited((*match.span(), "") for match in re.finditer(expression, source.text))
     return source.with_prefix(written)
 
 

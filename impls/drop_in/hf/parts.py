@@ -6,7 +6,7 @@ A part is its form in tokenizer.json. One of this module, or of the library's, m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 import msgspec
@@ -82,20 +82,17 @@ class BPE(BpeSettings):
 class Normalizer(Part):
     """The `normalizer` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
 
-    _rewriting: Rewriting
+    normal: Callable[[Traced, bool], Traced]
+    """Returns a part of a text in normal form; the flag says whether it begins the text."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         model = _model_with("normalizer", document)
         rewriting = Rewriting(model.normalization_steps, model.charsmap, model.writing_rules)
-        super().__init__(document, _rewriting=rewriting)
+        super().__init__(document, normal=rewriting.traced)
 
     def normalize_str(self, sequence: str) -> str:
         """Return a text in normal form."""
-        return self.normal(Traced.of(text("sequence", sequence)), first=True).text
-
-    def normal(self, part: Traced, first: bool) -> Traced:
-        """Return a part of a text in normal form; `first` says whether it begins the text."""
-        return self._rewriting.traced(part, first)
+        return self.normal(Traced.of(text("sequence", sequence)), True).text
 
 
 class PreTokenizer(Part):

@@ -30,7 +30,7 @@ from impls.drop_in.hf.encoding import Encoding, Padding, Span
 from impls.drop_in.hf.parts import Decoder, Normalizer, PreTokenizer
 from impls.drop_in.hf.post_processing import PostProcessor, read_processor
 from impls.drop_in.hf.truncation import Truncation
-from impls.formats.files import checked_content, converted, naming, without_collecting
+from impls.formats.files import checked_content, naming, without_collecting
 from impls.formats.tokenizer_json.decoder_steps import read_decoder
 from impls.formats.tokenizer_json.document import parse_document
 from impls.formats.tokenizer_json.reader import check_kind, read, read_content
@@ -39,14 +39,10 @@ from impls.interface import Tokenizer as Implementation
 from impls.operations.offsets import spans_in_text
 from impls.operations.stream_rules import StreamRules, rules_of_decoder
 
-_PARTS = ("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
-_FIELDS: list[Any] = [("version", Any, "1.0"), *((name, Any, None) for name in _PARTS)]
+_PARTS = ("added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+_LENGTHS: list[Any] = [("truncation", Truncation | None, None), ("padding", Padding | None, None)]
+_FIELDS: list[Any] = [("version", Any, "1.0"), *_LENGTHS, *((name, Any, None) for name in _PARTS)]
 _File: Any = msgspec.defstruct("_File", [*_FIELDS, ("model", dict[str, msgspec.Raw])], kw_only=True)
-
-
-class _Lengths(msgspec.Struct):
-    truncation: Truncation | None = None
-    padding: Padding | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,8 @@ class Pipeline:
             added=AddedTokens(vocab, normal).with_(read_entries(document["added_tokens"]))[0],
             decoder=Decoder.read(document["decoder"]),
             post_processor=read_processor(document["post_processor"]),
-            **msgspec.structs.asdict(converted(document, _Lengths)),
+            truncation=file.truncation,
+            padding=file.padding,
         )
 
     @property
@@ -169,7 +166,7 @@ class Pipeline:
             if i is not None:
                 yield original, True, (i,)
                 continue
-            normal = original if self.normalizer is None else self.normalizer.normal(original, first=start == 0)
+            normal = original if self.normalizer is None else self.normalizer.normal(original, start == 0)
             for inner, k, at in self.added.cut(normal.text, normalized=True, as_text=as_text):
                 token = normal.part(at, at + len(inner))
                 if k is not None:

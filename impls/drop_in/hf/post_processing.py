@@ -73,17 +73,11 @@ class ByteLevel(PostProcessor, frozen=True, tag=True):
 def _trim(encoding: Encoding, has_prefix_space: bool) -> None:
     """Leave the white space at the ends of tokens out of their offsets; the first space may not be in the text."""
     for part in (encoding, *encoding.overflowing):
-        spans = enumerate(zip(part.tokens, part.offsets, strict=True))
-        part.offsets = [_trimmed(*span, has_prefix_space and (k == 0 or span[1][0] == 0)) for k, span in spans]
-
-
-def _trimmed(token: str, span: tuple[int, int], keeps_one: bool) -> tuple[int, int]:
-    start, end = span
-    leading = len(token) - len(token.lstrip(_BLANKS))
-    trailing = len(token) - len(token.rstrip(_BLANKS))
-    if not (leading == 1 and keeps_one):
-        start = min(start + leading, end)
-    return start, max(end - trailing, start) if end >= trailing else end
+        for k, (token, (start, end)) in enumerate(zip(part.tokens, part.offsets, strict=True)):
+            leading, trailing = len(token) - len(token.lstrip(_BLANKS)), len(token) - len(token.rstrip(_BLANKS))
+            if not (leading == 1 and has_prefix_space and 0 in (k, start)):
+                start = min(start + leading, end)
+            part.offsets[k] = start, max(end - trailing, start) if end >= trailing else end
 
 
 class BertProcessing(PostProcessor, frozen=True, tag=True):

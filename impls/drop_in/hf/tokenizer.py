@@ -41,17 +41,13 @@ class Tokenizer(Configured):
 
         Raise `Unsupported` if tokenizer.json cannot hold its model, and `InvalidModel` for a model of another kind.
         """
-        if isinstance(model, Implementation):
+        if isinstance(model, Pipeline):  # by the methods below
+            self.pipeline = model
+        elif isinstance(model, Implementation):
             self.pipeline = Pipeline.of(model, write_compact(model.model))
-            return
-        document = given_document("model", "a tokenizer of bpebench, or a models.BPE", "get_trainer", model)
-        self.pipeline = read_document({"model": document}, registry.get(implementation))
-
-    @classmethod
-    def _of(cls, pipeline: Pipeline) -> Tokenizer:
-        tokenizer = object.__new__(cls)
-        tokenizer.pipeline = pipeline
-        return tokenizer
+        else:
+            document = given_document("model", "a tokenizer of bpebench, or a models.BPE", "get_trainer", model)
+            self.pipeline = read_document({"model": document}, registry.get(implementation))
 
     def __getattr__(self, name: str) -> Any:
         refuse("Tokenizer", name)
@@ -66,20 +62,20 @@ class Tokenizer(Configured):
     @staticmethod
     def from_str(json: str, *, implementation: str = "compiled") -> Tokenizer:
         """Return a tokenizer from the content of a tokenizer.json; raise `InvalidFile` naming what is not supported."""
-        return Tokenizer._of(read_file(text("json", json).encode(), _UNNAMED, implementation))
+        return Tokenizer(read_file(text("json", json).encode(), _UNNAMED, implementation))
 
     @staticmethod
     def from_buffer(buffer: bytes, *, implementation: str = "compiled") -> Tokenizer:
         """Return a tokenizer from the bytes of a tokenizer.json; raise `InvalidFile` naming what is not supported."""
         if not isinstance(buffer, bytes):
             raise wrong_type("buffer", "bytes", buffer)
-        return Tokenizer._of(read_file(buffer, _UNNAMED, implementation))
+        return Tokenizer(read_file(buffer, _UNNAMED, implementation))
 
     @staticmethod
     def from_file(path: str, *, implementation: str = "compiled") -> Tokenizer:
         """Return a tokenizer from a tokenizer.json; raise `InvalidFile` naming what is not supported."""
         file = Path(path if isinstance(path, Path) else text("path", path))
-        return Tokenizer._of(read_file(read_bytes(file), file, implementation))
+        return Tokenizer(read_file(read_bytes(file), file, implementation))
 
     @staticmethod
     def from_pretrained(
@@ -125,7 +121,7 @@ class Tokenizer(Configured):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tokenizer:
         """Return a copy that shares all of it, since nothing of it ever changes."""
-        return Tokenizer._of(self.pipeline)
+        return Tokenizer(self.pipeline)
 
     __copy__ = __deepcopy__
 
@@ -232,7 +228,7 @@ class Tokenizer(Configured):
 
 def _restored(implementation: Implementation, content: str, encode_special_tokens: bool) -> Tokenizer:
     pipeline = Pipeline.of(implementation, content.encode())
-    return Tokenizer._of(replace(pipeline, encode_special_tokens=encode_special_tokens))
+    return Tokenizer(replace(pipeline, encode_special_tokens=encode_special_tokens))
 
 
 class DecodeStream:

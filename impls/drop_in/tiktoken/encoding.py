@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import regex
 
 from impls import registry
@@ -32,9 +33,6 @@ from impls.drop_in.tiktoken.decoding import DecodingEncoding
 from impls.formats.files import token_table
 from impls.operations.batches import as_array
 from impls.operations.pieces import last_piece_start
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _NONE: frozenset[str] = frozenset()
 _GROUP = regex.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|\((?:\?P?<\w+>|(?!\?))", regex.DOTALL)
