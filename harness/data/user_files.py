@@ -37,5 +37,5 @@ def matching_files(pattern: str) -> list[Path]:
 
 def documents_in(content: bytes, name: str) -> Iterator[str]:
     """Yield the documents of a text held in memory. Raise `InvalidFile` naming the invalid byte."""
-    for offset, block in blocks_of(io.BytesIO(content), name, 0, None, None, whole_lines=False):
+    for offset, block in blocks_of(io.BytesIO(content)):
         yield from documents_of(decoded(block, name, offset), "paragraphs")

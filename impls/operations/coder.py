@@ -14,12 +14,11 @@ class Coder(Protocol):
 
     name: ClassVar[str]
     exact: ClassVar[bool]
+    kind: ClassVar[Any]
     model: Model
     normalizes: bool
     refusals: tuple[type[Exception], ...]
 
-    @property
-    def kind(self) -> str: ...
     @property
     def by_pieces(self) -> bool: ...
     def encode(self, *args: Any, **kwargs: Any) -> list[int]: ...

@@ -37,17 +37,12 @@ class TokenBorders:
 
     def allow(self, text: str, place: int) -> bool:
         """Return whether, however `text` continues, no token crosses `place` or depends on what is beyond it."""
-        start = max(0, place - self._longest + 1)
-        match = self._may_begin(text, start, place)
-        if match is not None and self._may_span(text, match.start(), place):
-            return False
+        match = self._may_begin(text, max(0, place - self._longest + 1), place)
+        if match is not None:  # a token is searched in the repaired text
+            begun = (text[begin : place + 1] for begin in range(match.start(), place))
+            if SURROGATE.search(text, match.start(), place + self._longest) or not self._beginnings.isdisjoint(begun):
+                return False
         return not self._flagged or self._independent(text, place)
-
-    def _may_span(self, text: str, start: int, place: int) -> bool:
-        """Return whether text before the place begins a token that goes on with the next character."""
-        if SURROGATE.search(text, start, place + self._longest):
-            return True  # a token is searched in the repaired text
-        return any(text[begin : place + 1] in self._beginnings for begin in range(start, place))
 
     def _independent(self, text: str, place: int) -> bool:
         """Return whether the white space that tokens absorb, and their word boundaries, are the same in both parts: no

@@ -15,7 +15,7 @@ from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED
 from impls.peers.conversion import file_of, tokenizer_json
-from impls.peers.peer import Calls, Peer, on_several
+from impls.peers.peer import Calls, Peer
 
 
 class BpeQwen(Peer):
@@ -30,8 +30,4 @@ class BpeQwen(Peer):
             folder = Path(path).parent
             folder.joinpath("vocab.json").write_text(json.dumps(parts["vocab"]))
             tokenizer = self.library.QwenTokenizer(str(folder))
-        return self._calls_of(
-            tokenizer,
-            array=lambda text: np.frombuffer(tokenizer.encode_bytes(text), np.uint32),
-            batch=on_several(tokenizer.encode_batch_parallel),
-        )
+        return self._calls_of(tokenizer, array=lambda text: np.frombuffer(tokenizer.encode_bytes(text), np.uint32))

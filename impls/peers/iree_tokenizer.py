@@ -19,8 +19,4 @@ class IreeTokenizer(Peer):
 
     def _load(self, model: Model) -> Calls:
         tokenizer = self.library.Tokenizer.from_buffer(tokenizer_json(self.name, model))
-        return self._calls_of(
-            tokenizer,
-            array=lambda text: tokenizer.encode_to_array(text).view(np.uint32),
-            batch=lambda texts, threads: tokenizer.encode_batch(texts) if threads == 1 else None,  # it releases the GIL
-        )
+        return self._calls_of(tokenizer, array=lambda text: tokenizer.encode_to_array(text).view(np.uint32))

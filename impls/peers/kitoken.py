@@ -22,8 +22,4 @@ class Kitoken(Peer):
             tokenizer = self.library.Kitoken.from_tiktoken(rank_file(model))
         else:
             tokenizer = self.library.Kitoken.from_tokenizers(tokenizer_json(self.name, model))
-        return self._calls_of(
-            tokenizer,
-            batch=lambda texts, threads: tokenizer.encode_all(texts) if threads == 1 else None,  # it releases the GIL
-            decode_bytes=lambda ids: tokenizer.decode(ids, True),
-        )
+        return self._calls_of(tokenizer, decode_bytes=lambda ids: tokenizer.decode(ids, True))

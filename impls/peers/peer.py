@@ -25,6 +25,14 @@ def on_pool(call: Callable[[list[str]], T], least: int = 2) -> Callable[[list[st
     return lambda texts, threads: call(texts) if threads == rayon_threads() >= least else None
 
 
+def on_one(call: Callable[[list[str]], T]) -> Callable[[list[str], int], T | None]:
+    """Return a call that runs on one thread, and releases the GIL: for more threads it is called in each."""
+    return lambda texts, threads: call(texts) if threads == 1 else None
+
+
+_BATCH_ON: dict[str, Callable[[Any], Any]] = {"one": on_one, "pool": on_pool, "several": on_several}
+
+
 class Peer(Adapter):
     """A third-party encoder over our model, or a trainer; a subclass in `impls/peers/a_b.py` has the name `a-b`, as
     attributes the fields of that entry of `PEERS`, and its `library`."""
@@ -35,6 +43,7 @@ class Peer(Adapter):
     no_encoder: ClassVar[str] = ""
     built_in: ClassVar[Sequence[str]] = ()
     calls: ClassVar[Mapping[str, str]] = {}
+    batch_on: ClassVar[str] = ""
     skips_unknown: ClassVar[bool] = False
     library: ClassVar[Any]
 
@@ -55,6 +64,8 @@ class Peer(Adapter):
     def _calls_of(self, tokenizer: Any, **others: Any) -> Calls:
         """Return the calls of the library's tokenizer: its methods that `PEERS` names, and `others`."""
         methods = {call: getattr(tokenizer, method) for call, method in self.calls.items()}
+        if self.batch_on:
+            methods["batch"] = _BATCH_ON[self.batch_on](methods["batch"])
         return Calls(**methods, **others, skips_unknown=self.skips_unknown)
 
     def _decoded(self, decode: Callable[[list[int]], T], ids: list[int]) -> T | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from impls.core.model import Model
 from impls.peers.conversion import one_pattern_of
-from impls.peers.peer import Calls, Peer, on_pool
+from impls.peers.peer import Calls, Peer
 from impls.production.libraries import ranks_for
 
 
@@ -16,4 +16,4 @@ class Riptoken(Peer):
 
     def _load(self, model: Model) -> Calls:
         tokenizer = self.library.CoreBPE(ranks_for(self.name, model), {}, one_pattern_of(model))
-        return self._calls_of(tokenizer, batch=on_pool(tokenizer.encode_ordinary_batch))
+        return self._calls_of(tokenizer)

@@ -137,15 +137,8 @@ def _for_written_texts(model: Model) -> Model:
         model = model.with_(special_tokens={}, added_tokens={})
     if model.sentencepiece is None:
         return model if model.normalization is None else model.with_(normalization=None)
-    rules = replace(
-        model.sentencepiece,
-        escape_spaces=False,
-        dummy_prefix="never",
-        remove_extra_spaces=False,
-        charsmap=b"",
-        charsmap_by_graphemes=False,
-    )
-    return model.with_(sentencepiece=rules, normalization=None)
+    rules = replace(model.sentencepiece, escape_spaces=False, dummy_prefix="never", remove_extra_spaces=False)
+    return model.with_(sentencepiece=replace(rules, charsmap=b"", charsmap_by_graphemes=False), normalization=None)
 
 
 def _found_late(model: Model) -> bool:

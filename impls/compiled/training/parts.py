@@ -40,7 +40,7 @@ def count_part(part: Part, words: Words) -> Iterator[int]:
     """Count a part of a file; yield the number of bytes of each step."""
     file = part.file
     if file.kind == "text":
-        for offset, content in part.blocks():
+        for offset, content in file.blocks(part.first, part.end):
             _add_block(words, file, offset, content)
             yield len(content)
     elif file.kind == "json":

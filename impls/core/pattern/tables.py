@@ -39,10 +39,7 @@ class SplitTables:
 
     def class_of(self, character: str) -> int:
         """Return the class of a character."""
-        code = ord(character)
-        if code < 128:
-            return int(self.ascii_classes[code])
-        return int(self.page_classes[(int(self.pages[code >> 6]) << 6) + (code & 63)])
+        return int(self.classes_of(character)[0])
 
     def classes_of(self, text: str) -> np.ndarray:
         """Return the class of each character of a text: uint8 of shape (n_characters,)."""

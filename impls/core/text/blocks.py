@@ -50,7 +50,7 @@ def decoded(content: bytes | memoryview, name: str, offset: int = 0) -> str:
 
 
 def blocks_of(
-    source: IO[bytes], name: str, first: int, end: int | None, n_bytes: int | None, *, whole_lines: bool
+    source: IO[bytes], first: int = 0, end: int | None = None, *, whole_lines: bool = False
 ) -> Iterator[Block]:
     """Yield the blocks of an open file, see `TextFile.blocks`; with `whole_lines` no line is cut, however long."""
     # Whether a line starts at a block's first byte is seen by the line break before it.
@@ -63,14 +63,11 @@ def blocks_of(
         if limit <= 0:  # within a line
             number += 1
             continue
-        left = sys.maxsize if n_bytes is None else max(0, n_bytes - offset)
-        size = io.BytesIO(rest).readinto(view) or source.readinto(view[: min(limit, left)])  # type: ignore[attr-defined]
+        size = io.BytesIO(rest).readinto(view) or source.readinto(view[:limit])  # type: ignore[attr-defined]
         is_last, content, rest = size < limit, view[:size], b""
-        if is_last and n_bytes is not None and size < left:
-            raise InvalidFile(name, f"it shrank below {n_bytes} bytes while it was read")
         if not is_last and view[size - 1] != _LINE_BREAK:
             most = sys.maxsize if whole_lines else BLOCK_BYTES
-            line = source.readline(min(most, left - limit))
+            line = source.readline(most)
             n_kept = len(line) if len(line) < most else len(line) - len(line.lstrip(_CONTINUATIONS))
             if n_kept <= BLOCK_BYTES:
                 view[size : size + n_kept], rest = line[:n_kept], line[n_kept:]

@@ -41,10 +41,6 @@ class Part(NamedTuple):
     size: int
     changed: int
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield the blocks of plain text; raise `InvalidFile` if the file has become shorter."""
-        return self.file.blocks(self.first, self.end, None if self.file.is_compressed else self.size or None)
-
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
@@ -107,13 +103,10 @@ class TextFile:
         """Return the text of bytes at `offset`; raise `InvalidFile` for invalid UTF-8."""
         return decoded(content, self.name, offset)
 
-    def blocks(self, first: int = 0, end: int | None = None, n_bytes: int | None = None) -> Iterator[Block]:
-        """Yield the offset and the bytes of each block, valid until the next one; at most the first `n_bytes` are read.
-
-        Raises `InvalidFile` for a file that has become shorter than `n_bytes`.
-        """
+    def blocks(self, first: int = 0, end: int | None = None) -> Iterator[Block]:
+        """Yield the offset and the bytes of each block from `first` to `end`, valid until the next one."""
         with self._open() as source:
-            yield from blocks_of(source, self.name, first, end, n_bytes, whole_lines=False)
+            yield from blocks_of(source, first, end)
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
@@ -129,7 +122,7 @@ class TextFile:
         """Yield lines, about a block at a time, with the offset of the first: all that begin in the blocks `first` to
         `end`, counted in bytes."""
         with self._open() as source:
-            for at, content in blocks_of(source, self.name, first, end, None, whole_lines=True):
+            for at, content in blocks_of(source, first, end, whole_lines=True):
                 yield at, io.BytesIO(content).readlines()
 
     def json_texts(self, at: int, lines: Iterable[bytes]) -> Iterator[str]:

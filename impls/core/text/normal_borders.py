@@ -58,9 +58,8 @@ def is_independent_of_previous(character: str) -> bool:
 
     False also if that is unknown: for all marks, format characters and unassigned ones.
     """
-    if character.isascii() or _is_syllable(character):
-        return True
-    return _is_plain(character) and _is_plain(unicodedata.normalize("NFKD", character)[0])
+    decomposed = unicodedata.normalize("NFKD", character)
+    return character.isascii() or _is_syllable(character) or (_is_plain(character) and _is_plain(decomposed[0]))
 
 
 def _is_plain(character: str) -> bool:

@@ -39,7 +39,7 @@ def test_documents_and_parts_are_the_text(tmp_path: Path, documents: str, monkey
         whole = [(offset, bytes(block)) for offset, block in file.blocks()]
         n_blocks += len(whole)
         for size in (1, 2, 5):
-            read = [(at, bytes(block)) for part in file.parts(size) for at, block in part.blocks()]
+            read = [(at, bytes(block)) for part in file.parts(size) for at, block in file.blocks(part.first, part.end)]
             assert read == whole
     assert n_blocks > 1000
 
@@ -104,7 +104,6 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> Non
     path.write_bytes(b"line\n" * 1_000_000)
     parts = TextFile(path).parts(1)
     path.write_bytes(b"line\n" * 500_000)
-    refused(InvalidFile, "it shrank below 5000000 bytes", list, parts[-1].blocks())
     refused(InvalidFile, "was changed while it was read", check_unchanged, parts)
 
 
