@@ -32,7 +32,7 @@ Here = Callable[[], AbstractContextManager[None]]
 @pytest.fixture(scope="module")
 def model(saved: Callable[..., Path]) -> Path:
     documents = load_corpus("samples", max_bytes=20_000).documents()
-    return saved(*documents, vocab_size=300, pattern="cl100k", special_tokens=("<|end|>",))
+    return saved(*documents, " zqxj" * 500, vocab_size=300, pattern="cl100k", special_tokens=("<|end|>",))
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_batches_are_the_same_for_the_same_seed_and_hold_every_kind_of_text_and_
     texts = [text for batch in batches if batch.call != "decode" for text in batch.texts]
     assert len(texts) > 16_000, "one text in thousands may be wrong"
     assert max(len(text.encode("utf-8", "replace")) for text in texts) > 65_536
-    for wanted in ("<|end|>", "\u200d", "'s", "\ud800", "\u200f", "\r\n"):
+    for wanted in ("<|end|>", "\u200d", "'s", "\ud800", "\u200f", "\r\n", "zqxj"):
         assert any(wanted in text for text in texts), ascii(wanted)
     assert any(is_newer(character) for text in texts for character in text)
     assert any(len(set(text)) == 1 for text in texts if len(text) >= 64)
