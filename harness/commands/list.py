@@ -61,7 +61,7 @@ _SECTIONS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 class List(Verb):
     """List implementations, models, corpora, patterns, formats and workloads: their names, or one section in full."""
 
-    what: str | None = argument(required=False, type=click.Choice(list(_SECTIONS)))
+    what: str | None = argument(required=False, type=click.Choice(list(_SECTIONS)), metavar="[SECTION]")
 
     def run(self) -> None:
         """Print the chosen sections."""
@@ -74,10 +74,10 @@ class List(Verb):
 
 
 def _names(sections: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[str]:
-    """Yield each section's number of rows and their names; of workloads, which are many, the tasks."""
+    """Yield each section's number of rows and their names; of workloads, which are many, only the first part."""
     for section, rows in sections.items():
-        key = "task" if section == "workloads" else "name"
-        line = f"{section} ({len(rows)}): {', '.join(dict.fromkeys(row[key] for row in rows))}"
+        names = (row["name"].partition("/")[0] if section == "workloads" else row["name"] for row in rows)
+        line = f"{section} ({len(rows)}): {', '.join(dict.fromkeys(names))}"
         yield from textwrap.wrap(line, _WIDTH, subsequent_indent="    ", break_on_hyphens=False)
 
 

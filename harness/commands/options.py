@@ -71,6 +71,12 @@ corpus_option = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "-c
 held_out = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "--held-out")
 
 
+class Whole(click.IntRange):
+    """A whole number in a range."""
+
+    name = "integer"
+
+
 class _Path(click.Path):
     """A path that the user names; the empty one, which would be the working folder, is refused."""
 
@@ -83,7 +89,7 @@ class _Path(click.Path):
 PATH = _Path(path_type=Path)
 FOLDER = _Path(path_type=Path, file_okay=False)
 FILE = _Path(path_type=Path, dir_okay=False)
-POSITIVE = click.IntRange(min=1)
+POSITIVE = Whole(min=1)
 _UNITS = {"": 1} | {f"{letter}{end}": 1000**n for n, letter in enumerate("kmgt", 1) for end in ("", "b")}
 _UNITS |= {"b": 1} | {f"{letter}ib": 1024**n for n, letter in enumerate("kmgt", 1)}
 
@@ -112,6 +118,8 @@ TEXT = _Text()
 
 class Number(click.FloatRange):
     """A number in a range, which is neither nan nor inf."""
+
+    name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number; raise a usage error naming the option."""
@@ -145,7 +153,7 @@ as_csv = flag("One CSV table on standard output.", "--csv")
 as_latex = flag("One LaTeX table on standard output.", "--latex")
 resume = flag("Add to a folder that already holds records.")
 escaped = flag(r"TEXT is written with backslash escapes (\n, \u00e9, \U0001f600).")
-show = option("Show the first N learned tokens.", type=click.IntRange(min=0), default=0, metavar="N")
+show = option("Show the first N learned tokens.", type=Whole(min=0), default=0, metavar="N")
 
 
 @contextmanager

@@ -29,7 +29,7 @@ class Play(Verb):
     implementations: tuple[str, ...] = options.implementation_option(
         "Implementation shown first; repeatable.  [default: compiled]", multiple=True
     )
-    port: int = option("Port of the loopback interface; 0 for any.", type=click.IntRange(0, 65535), default=8877)
+    port: int = option("Port of the loopback interface; 0 for any.", type=options.Whole(0, 65535), default=8877)
     open: bool = flag("Open the page in the browser.")
     limit: float = option("Time limit for one column.", type=options.SECONDS, default=5.0, metavar="SECONDS")
 

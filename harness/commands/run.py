@@ -66,7 +66,7 @@ class Run(Verb):
         metavar="NAME",
         advanced=True,
     )
-    doublings: int = option("Doublings of 1 KB, for --scale.", type=click.IntRange(5, 14), default=10, advanced=True)
+    doublings: int = option("Doublings of 1 KB, for --scale.", type=options.Whole(5, 14), default=10, advanced=True)
     rounds: int = option("Repetitions of --scale.", type=options.POSITIVE, default=3, advanced=True)
     limit: float = option("Seconds for one pass of --scale.", type=options.SECONDS, default=3.0, advanced=True)
 

@@ -34,13 +34,12 @@ class Train(Verb):
     With --show N: the first N tokens learned, and how often each pair occurred.
 
     With --count-only: count the distinct pieces of corpora of any size and write them to --out, to train on often
-    (`train --counts`). Corpora and files of counts add up; the counts are exact with any memory. A file may be
+    (`train --counts`). Corpora and files of counts add up; corpora need not fit in memory. A file may be
     plain text, JSON lines or Parquet, also compressed (.gz, .bz2, .xz, .zst).
     """
 
     corpora: tuple[str, ...] = options.corpus_option(
-        "Corpus, file, folder or glob; repeatable. The held-out part of a named corpus is never trained on."
-        "  [default: turkish]",
+        "Corpus, file, folder or glob; repeatable; of a named corpus without its held-out part.  [default: turkish]",
         multiple=True,
     )
     counts: tuple[Path, ...] = option("File written by `--count-only`; repeatable.", type=options.FILE, multiple=True)
@@ -70,6 +69,7 @@ class Train(Verb):
         "What counts as one document of a text file; no piece spans two.",
         type=click.Choice(["paragraphs", "lines"]),
         default="paragraphs",
+        advanced=True,
     )
     field: str = option("Field of JSON lines or Parquet.", "--field", "--column", default="text", metavar="NAME")
     memory_limit: int | None = option(
@@ -83,8 +83,7 @@ class Train(Verb):
     )
     scheduler: str | None = option("Count on the workers of a Dask cluster.", metavar="tcp://HOST:PORT", advanced=True)
     extend: str | None = options.extend_option(
-        "Continue from this vocabulary: keep its merges and ids, and its pattern, alphabet, end of word, special and "
-        "unknown tokens unless options set others."
+        "Continue from this vocabulary: keep its merges and ids, and its other settings unless options change them."
     )
     superword_from: int | None = option(
         "SuperBPE: from this number of ids on, tokens may span white space.",
