@@ -146,6 +146,7 @@ class Run(Verb):
         from msgspec.structs import replace
 
         from harness.measure.run import estimate_seconds
+        from harness.measure.stats import NOISE_MARGIN
         from harness.measure.workloads import PROFILES, Plan, load_workloads, select
         from harness.records import read_records
         from harness.report.tables import render_terminal
@@ -173,6 +174,9 @@ class Run(Verb):
         records = read_records(out)
         self.output({"records": records}, lambda: render_terminal(records, width=options.terminal_width()))
         if not self.as_json:
+            if not profile.copies:
+                only = f"only a ratio above {NOISE_MARGIN:g} counts; use --profile default"
+                click.echo(f"the profile {profile.name} does not measure its own noise, so {only}", err=True)
             click.echo(f"records: {out}; show them again with: bpebench report {out}", err=True)
         return bool(faults)
 

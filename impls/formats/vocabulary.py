@@ -166,7 +166,7 @@ def lost_fields(model: Model, *names: str) -> list[str]:
 
 def _described(name: str, value: Any) -> str:
     if name == "merge_counts":
-        return name
+        return f"{name}: how often each merge occurred in training"
     if name == "ignore_merges":
         return f"{name}: a whole piece in the vocabulary is merged like any other"
     if isinstance(value, str):
