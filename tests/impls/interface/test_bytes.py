@@ -106,4 +106,4 @@ class PiecesOfText(Tokenizer):
 def test_a_plugin_that_takes_texts_only_says_so(kind: type[Tokenizer]) -> None:
     tokenizer = kind(SMALL)
     assert tokenizer.encode_bytes(b"abc") == [97, 98, 99]
-    refused(Unsupported, "takes texts only", tokenizer.encode_bytes, b"abc\xff")
+    refused(Unsupported, "encodes text only", tokenizer.encode_bytes, b"abc\xff")

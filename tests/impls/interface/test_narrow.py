@@ -54,7 +54,7 @@ def test_every_operation_gives_what_priority_gives(kind: type[Tokenizer]) -> Non
     if kind is ByPiece:
         assert mine.encode_bytes(b"ab \xff") == reference.encode_bytes(b"ab \xff")
     else:
-        refused(Unsupported, "takes texts only", mine.encode_bytes, b"ab \xff")
+        refused(Unsupported, "encodes text only", mine.encode_bytes, b"ab \xff")
     for unit in ("codepoint", "byte", "utf16"):
         found, spans = mine.encode_with_offsets(TEXT, unit=unit)
         assert found == ids

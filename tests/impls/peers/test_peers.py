@@ -131,7 +131,7 @@ def test_special_text_and_bytes_are_those_of_the_interface(name: str) -> None:
         if name in TAKES_BYTES:
             assert peer.decode_bytes(peer.encode_bytes(data)) == data
         else:
-            refused(Unsupported, f"^{name}: takes texts only", peer.encode_bytes, data)
+            refused(Unsupported, f"^{name}: encodes text only", peer.encode_bytes, data)
     refused(Unsupported, None, impls.load, name, trained(vocab_size=60, alphabet="chars"))
 
 
