@@ -73,8 +73,8 @@ def failure(spec: TargetSpec, env: dict[str, str], limits: Limits = PATIENT) -> 
 LIES = {
     b'[NaN]': "malformed", b'[1e999]': "got `float`|out of range", b'[1.5]': "Expected `int`, got `float`",
     b'[-1]': ">= 0", b'[4294967296]': "<= 4294967295", b'["a"]': "Expected `int`, got `str`", b"null": "got `null`",
-    b'"\xff"': "not an answer", b"[" * 100_000: "not an answer", b'[1], "id": 3': "answered request 3 instead of 2",
-    b'[1], "x": ' + b"[" * 100_000 + b"]" * 100_000: "nested too deeply",
+    b'"\xff"': "not an answer.*'$", b"[" * 100_000: "not an answer", b'[1], "id": 3': "answered request 3 instead of 2",
+    b'[1], "x": ' + b"[" * 100_000 + b"]" * 100_000: "nested too deeply.*'…$",
 }  # fmt: skip
 
 
