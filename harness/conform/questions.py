@@ -7,12 +7,13 @@ of the pattern's automaton, a length) is in some text; tests check that, so a ch
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib.resources import files
-from itertools import islice, product
+from itertools import islice, product, zip_longest
 from random import Random
 from string import ascii_lowercase
+from unicodedata import normalize
 
 import regex
 
@@ -24,15 +25,21 @@ N_CODE_POINTS = 0x110000
 
 
 def within(codes: Iterable[int]) -> Iterator[str]:
-    """Yield blocks of code points, each between letters, between digits and after a space."""
+    """Yield blocks of code points at one place: each first occurs between letters, between digits, or after a space.
+
+    One text for all places would not show what is wrong with the first of a text at the second place. Between digits
+    each occurs again.
+    """
     codes = iter(codes)
-    while block := list(islice(codes, 32)):
-        yield "".join(f"a{chr(code)}b1{chr(code)}2 {chr(code)}\n" for code in block)
+    while block := list(islice(codes, 64)):
+        for place in ("a*b\n", "1*2*", " *\n"):
+            yield "".join(place.replace("*", chr(code)) for code in block)
 
 
-def at_both_ends(codes: Iterable[int]) -> Iterator[str]:
-    """Yield a text for each code point that begins and ends with it."""
-    return (f"{chr(code)}a{chr(code)}" for code in codes)
+def at_both_ends(codes: Sequence[int]) -> Iterator[str]:
+    """Yield for each two code points a text that begins with one and ends with the other, and the reverse."""
+    for first, last in zip_longest(codes[::2], codes[1::2], fillvalue=ord("b")):
+        yield from (f"{chr(first)}a{chr(last)}", f"{chr(last)}a{chr(first)}")
 
 
 # --- tokens ----------------------------------------------------------------------------------------------------
@@ -147,10 +154,14 @@ _APART = 97
 
 
 def spellings(seed: int = 0) -> Iterator[str]:
-    """Yield each spelling in short texts, and at the start, the end and throughout of texts of three lengths."""
+    """Yield each spelling in short texts, and at the start, the end and throughout of texts of three lengths.
+
+    Between them every character that can be composed, decomposed.
+    """
     for spelling in SPELLINGS:
         yield from (frame.replace("*", spelling) for frame in _FRAMES)
     yield from (f"{first}{second}" for first, second in product(SPELLINGS, repeat=2))
+    yield from (parts for c in map(chr, range(N_CODE_POINTS)) if (parts := normalize("NFD", c)) != c)
     for n, n_spellings in LONG_SPELLINGS.items():
         text = prose(n, seed + 6)
         gaps = [text[start : start + _APART] for start in range(0, n, _APART)]

@@ -16,8 +16,8 @@ from impls.core.errors import plural
 ESSENTIAL = {"ids": "ids were", "round-trip": "round trip was"}
 """The checks without which a target is not judged, with words for them."""
 CONFORMS, PASSED = "conforms", "the checks asked for passed"
-_VARYING = re.compile(r"\d+|: '.*|^.*(ends: |the last time: )")
-"""Parts of a process failure's reason that vary: counts, how often, and its output."""
+_VARYING = re.compile(r"\d+|: '.*|^.*(ends: |the last time: )|^after .*")
+"""Parts of a reason that vary: counts, how often a process failed, and its output; what came before and its effect."""
 
 
 class ConformanceReport(msgspec.Struct, kw_only=True):
@@ -94,7 +94,7 @@ def _is_same_fault(a: CheckVerdict, b: CheckVerdict) -> bool:
     if a.stage == "resources":
         return all("time" in reason or " µs " in reason for reason in (a.reason, b.reason))
     same = _VARYING.sub("", a.reason) == _VARYING.sub("", b.reason)  # how it ends, not how often
-    return a.stage == "determinism" or (same if a.stage == "process" else a.reason == b.reason)
+    return a.stage == "determinism" or (same if a.stage in ("process", "bad input") else a.reason == b.reason)
 
 
 def _holds(ids: Sequence[int], part: Sequence[int]) -> bool:

@@ -51,7 +51,7 @@ def faults_of_values(target: Any, methods: Methods, texts: Sequence[str]) -> lis
 def _of_types_and_arguments(methods: Methods, texts: Sequence[str], lists: Sequence[list[int]]) -> Iterator[str]:
     """Check the types of answers, and that a list passed in is not changed."""
     for name, kind in _TYPES.items():
-        given: Sequence[Any] = {"encode": texts, "encode_batch": [[text] for text in texts]}.get(name, lists)
+        given: Sequence[Any] = {"encode": texts, "encode_batch": [[text, text] for text in texts]}.get(name, lists)
         for argument in given if name in methods else ():
             before = argument[:]
             answer: Any = methods[name](argument)
@@ -60,6 +60,8 @@ def _of_types_and_arguments(methods: Methods, texts: Sequence[str], lists: Seque
             if not isinstance(answer, kind) or (name == "encode" and type(answer) is not kind):
                 yield f"{name} gives {_type(answer)}, not a {kind.__name__}"
             elif kind is list:
+                if name == "encode_batch" and len({*map(id, answer)}) < len(answer):
+                    yield "encode_batch gives one list for two equal texts"
                 ids = answer if name == "encode" else [i for some in answer for i in some]
                 if others := list(dict.fromkeys(_type(i) for i in ids if type(i) is not int)):
                     yield f"{name} gives ids of type {', '.join(others[:3])}, not int"
@@ -143,7 +145,7 @@ def _after_wrong_types(target: Any, texts: Sequence[str]) -> Iterator[str]:
         with suppress(Exception):
             call(wrong)
         if answers() != before:
-            yield f"different answers after {call.__name__}({wrong!r})"
+            yield f"after {call.__name__}({wrong!r}) different answers"
             return
 
 

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from harness.conform.case import Case
-from harness.conform.locate import ids_afresh
 from harness.conform.verdicts import Fault
-from harness.conform.wording import answered, expression, has_surrogate
+from harness.conform.wording import answered, expression
 from harness.outcome import Outcome
 from harness.process.session import Failed
 
 _AFTERWARDS = "hello world"
-AFTER_BAD_INPUT = "after bad input an ordinary text gets different ids"
 SURROGATES = ("\ud83d", "a\ud83d", "\udc4d\ud83d", "\ud800" * 3)
 
 
 def bad_input(case: Case) -> None:
     """Check unknown ids, lone surrogates and the empty text, and ordinary calls after each of them."""
-    beyond = case.reference.model.vocab_size
-    known = next(iter(case.reference.bytes_by_id))
-    for ids in [beyond + 1_000], [known, beyond + 1_000], [2**31], [2**63], [-1], [known, -1]:
+    by_id = case.reference.bytes_by_id
+    known, end = next(iter(by_id)), max(by_id) + 1
+    gap = next(i for i in range(end + 1) if i not in by_id)
+    for ids in [gap], [end], [end + 1_000], [known, end + 1_000], [2**31], [2**63], [-1], [known, -1]:
         _decode(case, ids)
-        _ask_afterwards(case, ids=ids)
+        _ask_afterwards(case, f"decode({ids})")
     if case.client.offers("disallowed_special"):
         for name in case.special_names[:4]:
             case.client.ids(f"{_AFTERWARDS}{name}", disallowed_special="all")
-            _ask_afterwards(case, f"{_AFTERWARDS}{name}")
+            _ask_afterwards(case, "refused special text", f"{_AFTERWARDS}{name}")
+    for text in (SURROGATES[0], *case.special_names[:1]) if case.client.offers("encode_batch") else ():
+        case.client.ask("encode_batch", texts=["a", text])
+        _ask_afterwards(case, "a batch", "a", text)
     for text in ("", *SURROGATES):
         _encode(case, text)
-        _ask_afterwards(case, text)
+        _ask_afterwards(case, expression(text), text)
     if case.excused:
         case.remarks.append(f"{len(case.excused)} of {case.n_inputs} inputs are refused by both")
 
@@ -61,23 +61,24 @@ def _encode(case: Case, text: str) -> None:
         if case.client.decode(got) == text:
             return
         reason = "it answers where the reference refuses, but its ids do not decode to the text"
-    elif got == expected or (isinstance(got, Failed) and has_surrogate(text) and not got.outcome.ends_process):
-        return
-    elif isinstance(got, Failed):
-        reason = f"refuses the text with {got}"
-    else:
+    elif case.has_wrong_ids(text, got):
         raise case.explain(text, got, case.has_wrong_ids)
+    else:
+        return
     raise Fault("bad input", reason, text=text, expected=expected, got=got)
 
 
-def _ask_afterwards(case: Case, *texts: str, ids: Sequence[int] = ()) -> None:
-    """Raise a fault if an ordinary text or its ids are answered wrongly after bad input, and rightly at first."""
-    right = case.reference.ids(_AFTERWARDS)
-    if (got := case.client.ids(_AFTERWARDS)) != right and ids_afresh(case.client, _AFTERWARDS) == right:
-        raise Fault("bad input", AFTER_BAD_INPUT, text=_AFTERWARDS, after=texts, expected=right, got=got)
-    expected = case.reference.back(_AFTERWARDS)
-    if isinstance(right, list) and (back := case.client.decode(right)) != expected:
-        case.client.fresh()
-        if case.client.decode(right) == expected:
-            reason = f"after decode({list(ids)}) valid ids decode to a different text"
-            raise Fault("bad input", reason, ids=right, expected=answered(expected), got=answered(back))
+def _ask_afterwards(case: Case, what: str, *texts: str) -> None:
+    """Raise a fault if an ordinary text, alone or in a batch, or its ids are answered wrongly, and rightly at first."""
+    if not isinstance(right := case.reference.ids(_AFTERWARDS), list):
+        return
+    for call, given, wanted in (
+        ("encode", {"text": _AFTERWARDS}, right),
+        ("encode_batch", {"texts": [_AFTERWARDS]}, [right]),
+        ("decode", {"ids": right}, case.reference.back(_AFTERWARDS)),
+    ):
+        if case.client.offers(call) and (got := case.client.ask(call, **given)) != wanted:
+            case.client.fresh()
+            if case.client.ask(call, **given) == wanted:
+                reason = f"after {what} an ordinary text gets another answer of {call}"
+                raise Fault("bad input", reason, text=_AFTERWARDS, after=texts, expected=wanted, got=got)

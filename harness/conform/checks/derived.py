@@ -92,6 +92,7 @@ def offsets(case: Case) -> None:
 _SHORT_IDS = 8
 """A text of up to this many ids is cut at every limit in every way."""
 _RANDOM_LIMITS, _WAYS_OF_LONG = 2, 2
+_LIMITS = {"truncate": "n_tokens", "fits": "n_tokens", "count": "at_most"}
 _GREATEST_LIMIT, _PAST_31_BITS = 1_000, 1 << 31
 _CUT_ELSEWHERE = ("a I'LL b", "a we'Ve", "שלום'vex", "1234567890", "a  \n\n  b", "x🇹🇷👩\u200d👧e\u0301")
 """Texts of which a part is split differently than within the whole."""
@@ -112,7 +113,7 @@ def truncation(case: Case) -> None:
         around = (*range(n_ids + 2), _PAST_31_BITS) if is_short else (0, 1, *some, n_ids - 1, n_ids, n_ids + 1)
         for limit in dict.fromkeys(around):
             for way in ways if is_short else random.sample(ways, min(len(ways), _WAYS_OF_LONG)):
-                yield Call(way.operation, {_limit(way.operation): limit, **way.options})
+                yield Call(way.operation, {_LIMITS[way.operation]: limit, **way.options})
 
     _ask(case, [text for text in texts if text and not has_surrogate(text)], calls)
 
@@ -125,14 +126,10 @@ def _ways(case: Case) -> list[Call]:
     ways = [Call("truncate", side | whole) for side, whole in product(sides, wholes) if offers("truncate")]
     ways += [Call("count")] * (offers("count") and offers("at_most")) + [Call("fits")] * offers("fits")
     for operation in dict.fromkeys(way.operation for way in ways):
-        if why := case.lacks(operation, text="", **{_limit(operation): 1}):
+        if why := case.lacks(operation, text="", **{_LIMITS[operation]: 1}):
             case.remarks.append(f"its {operation} takes other arguments: {why}")
             ways = [way for way in ways if way.operation != operation]
     return ways
-
-
-def _limit(operation: str) -> str:
-    return "at_most" if operation == "count" else "n_tokens"
 
 
 def _cut_characters(case: Case) -> Iterator[str]:

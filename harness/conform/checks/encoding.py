@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain, pairwise
 
@@ -13,14 +13,14 @@ from harness.conform import transitions as pattern
 from harness.conform.case import Case
 from harness.conform.checks.asking import ask_all
 from harness.conform.checks.derived import Call, fault_of
-from harness.conform.checks.over_texts import over, texts_for, without
+from harness.conform.checks.over_texts import over, past_64k, texts_for, without
 from harness.conform.digests import CALLS
-from harness.conform.verdicts import Fault
+from harness.conform.verdicts import Fault, Stage
 from harness.conform.wording import expression
 from harness.generators.texts import long_texts
 from harness.process.session import Failed
 
-CODES: Collection[int] = range(questions.N_CODE_POINTS)
+CODES: Sequence[int] = range(questions.N_CODE_POINTS)
 _EVERY_CODE_AT, _EVERY_NTH = 2e5, 10
 """Characters a second; of code points without a character, a slower target is asked every tenth."""
 _WITHOUT_CHARACTER = regex.compile(r"[\p{Cn}\p{Co}]")
@@ -87,6 +87,7 @@ def python_values(case: Case) -> None:
     texts = [text for text in texts_for(case, 60) if text]
     # The ids 0 and 1 equal False and True; encode the texts of these tokens to test for that.
     texts += [token.decode("utf-8", "ignore") for i in (0, 1) if (token := case.reference.bytes_by_id.get(i))]
+    texts += [text for text in past_64k(case)[:1] if case.affordable(_N_CALLS * len(text))]
     texts = case.affordable_part(texts, _N_CALLS)
 
     def fault_of_values(some: tuple[str, ...]) -> Fault | None:
@@ -95,7 +96,8 @@ def python_values(case: Case) -> None:
         if not faults:
             return None
         reason = f"checking types and lists failed: {faults}" if isinstance(faults, Failed) else "; ".join(faults)
-        return Fault("values", reason, text=some[0], after=some[1:], expected="a list of ints, the caller's own")
+        stage: Stage = "bad input" if reason.startswith("after ") else "values"
+        return Fault(stage, reason, text=some[0], after=some[1:], expected="a list of ints, the caller's own")
 
     few = sorted(texts, key=len)[:_FEW]
     for some in (few, texts):  # a target with little time answers the few

@@ -10,7 +10,6 @@ from typing import Any
 from harness.conform.adapter import ANY_OPTION
 from harness.conform.case import Case
 from harness.conform.checks.asking import ask_all
-from harness.conform.checks.bad_input import AFTER_BAD_INPUT
 from harness.conform.checks.batches import fault_of_batch
 from harness.conform.checks.derived import Call, fault_of
 from harness.conform.checks.over_texts import over, without
@@ -105,8 +104,8 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
             if _fault(case, rule, text) is not None:
                 raise case.smallest_fault(text, partial(_fault, case, rule), fault)
             fault.stage = "bad input" if was_refused else "cache"
-            fault.reason += "; right in a fresh process, wrong after calls with other options"
-            fault.reason = AFTER_BAD_INPUT if was_refused else fault.reason
+            earlier = "a refused text" if was_refused else "calls with other options"
+            fault.reason = f"after {earlier} {fault.reason}; right in a fresh process"
             raise fault
         was_refused = isinstance(case.reference.encode(text, **rule), Failed)
     for rule in rules if case.client.offers("encode_batch") else ():

@@ -154,9 +154,10 @@ def failed(stage: Stage, text: str | None = None, reason: str = "", **example: A
         (
             [
                 *(failed("cache", "a"), failed("cache", "b"), failed("determinism", "c")),
-                *(failed("cache", ids=[1]), failed("merges", "d")),
+                *(failed("cache", ids=[1]), failed("merges", "d"), failed("bad input", "e", "after None other ids")),
+                *(failed("bad input", "f", "after a batch no ids"), failed("bad input", "g", "it decodes")),
             ],
-            [False, True, True, False, False],
+            [False, True, True, False, False, False, True, False],
         ),
     ],
 )

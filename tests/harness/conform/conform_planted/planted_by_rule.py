@@ -18,11 +18,12 @@ from harness.printable import text_of
 _PLACES: tuple[Callable[[str], str], ...] = (
     lambda c: rf"\A{c}\Z",
     lambda c: rf"\A{c}(?!\Z)",
-    lambda c: rf"[a-z]{c}[a-z]",
-    lambda c: rf"[0-9]{c}[0-9]",
-    lambda c: rf" {c}",
-    lambda c: rf"(?!\A){c}\Z",
+    lambda c: rf"\A[^{c}]*[a-z]{c}[a-z]",
+    lambda c: rf"\A[^{c}]*[0-9]{c}[0-9]",
+    lambda c: rf"\A[^{c}]* {c}",
+    lambda c: rf"\A[^{c}]+{c}\Z",
 )
+"""Where a text has a character for the first time."""
 
 
 def code_point(number: int) -> tuple[str, type[Right]]:

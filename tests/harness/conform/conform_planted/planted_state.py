@@ -68,7 +68,6 @@ growing("an edit counts bytes", GROWING, "after replace the ids", replace=replac
         append=lambda self, text: Grown.replace(self, len(self.text), len(self.text), text))  # fmt: skip
 growing("past 4,096 characters only what is appended is encoded", GROWING, append=append_past_4096)
 growing("two growing texts share what waits", "python-values · values", append=append_what_waits)
-growing("replacing ends the process", "incremental · process", replace=dies)
 
 # --- what is kept between calls, threads, bad input, cost ----------------------------------------------------------
 
@@ -103,9 +102,6 @@ def first_use(self: Any, text: str, ids: list[int]) -> list[int]:
 
 
 fault("a short text after a long one gets one of its ids", STATE, Right, encode=leave_over)
-fault("after a batch ids are backwards", STATE, reason="wrong after a batch of 0 texts",
-      encode=lambda self, text, ids: ids[::-1] if "batch" in self.kept else ids,
-      encode_batch=lambda self, texts, lists: (self.kept.update(batch=True), lists)[1])  # fmt: skip
 WrongOnceInAThousand = fault("every thousandth call repeats the previous answer", "ids · determinism", Right,
                              encode=repeat)  # fmt: skip
 fault("all earlier texts are looked through", "state · resources", Right, encode=look_through)
@@ -159,8 +155,18 @@ fault("count differs on threads", THREADS, count=lambda self, text, n, *_: n + o
 fault("no special token is allowed on threads", THREADS, encode=lambda self, text, ids, *options:
       Full.encode(self, text, () if off_the_main_thread() else options[0] if options else ()))  # fmt: skip
 
-fault("unknown ids are skipped", "bad-input · bad input", type("Skips", (Right,), {
-      "decode": lambda self, ids: Right.decode(self, [i for i in ids if 0 <= i < model().vocab_size])}))  # fmt: skip
+fault("ids of a padded table are skipped", "bad-input · bad input", type("Skips", (Right,), {"decode": lambda self, ids:
+      Right.decode(self, [i for i in ids if not 0 <= i - model().vocab_size < 64])}))  # fmt: skip
+
+
+class LeftoversOfABatch(Full):
+    """What a refused batch had encoded is in the next one."""
+
+    def encode_batch(self, texts: list[str]) -> list[list[int]]:
+        for text in texts:
+            self.latest.append(self.tokenizer.encode(text))
+        lists, self.latest = self.latest, []
+        return lists[: len(texts)]
 
 
 class LeftoversOfAnError(Full):
@@ -188,6 +194,7 @@ class LeftoversOfDecoding(Right):
         return text
 
 
+fault("what a refused batch left is in the next", "bad-input · bad input", LeftoversOfABatch, "answer of encode_batch")
 fault("what came before an error is prepended to the next ids", "bad-input · bad input", LeftoversOfAnError)
 fault("what came before an error is prepended to the next text", "bad-input · bad input", LeftoversOfDecoding)
 
