@@ -73,7 +73,7 @@ class ObjectAdapter:
         """Return the result of an operation as plain values."""
         if operation in _TIMED:
             start = process_time()
-            self.methods[_TIMED[operation]](*arguments.values())
+            self.answer(_TIMED[operation], arguments)
             return process_time() - start
         if operation in self.own or operation == "describe":
             return getattr(self, operation)(**arguments)

@@ -39,6 +39,7 @@ SHORT = 250
 """Texts of up to so many characters are asked together, longer ones with those of up to twice their length."""
 _GRACE_SECONDS = 5.0
 """A request that was begun in time may be answered so much later, or by the time of its check where that is less."""
+_GIVEN = {"encode_batch": "texts", "count": "text", "encode_array": "text", "decode": "ids", "decode_bytes": "ids"}
 _FIRST_CHARACTERS, _FEWEST_CHARACTERS = 2_000, 1_000  # until its speed is known; enough to measure it
 
 
@@ -233,14 +234,11 @@ class TargetClient(AbstractContextManager["TargetClient"]):
 
     def _digests_here(self, texts: list[str], calls: Sequence[str]) -> Digests:
         answers = dict(zip(texts, self._each(texts), strict=True))
-        methods: dict[str, Callable[..., Any]] = {"encode": lambda text: value_of(answers[text])}
-        methods["encode_batch"] = lambda some: value_of(self.ask("encode_batch", texts=some))
         all_allowed = {"allowed_special": "all", "disallowed_special": []}
+        methods: dict[str, Callable[..., Any]] = {"encode": lambda text: value_of(answers[text])}
         methods["special"] = lambda text: value_of(self.ids(text, **all_allowed))
-        for call in ("count", "encode_array"):
-            methods[call] = lambda text, call=call: value_of(self.ask(call, text=text))
-        for call in ("decode", "decode_bytes"):
-            methods[call] = lambda ids, call=call: value_of(self.ask(call, ids=ids))
+        for call, name in _GIVEN.items():
+            methods[call] = lambda given, call=call, name=name: value_of(self.ask(call, **{name: given}))
         return digests(methods, texts, calls, error=FailedError)
 
     def decoded(self, lists: Iterable[Sequence[int]], call: str) -> Iterator[int | None]:

@@ -13,13 +13,13 @@ from importlib.resources import files
 from itertools import islice, product, zip_longest
 from random import Random
 from string import ascii_lowercase
-from unicodedata import normalize
 
 import regex
 
 from harness.generators.texts import of_bytes, prose
 from harness.printable import text_of
 from impls.core.model.model import Model
+from impls.core.text.normal_forms import normal_form
 
 N_CODE_POINTS = 0x110000
 
@@ -161,7 +161,7 @@ def spellings(seed: int = 0) -> Iterator[str]:
     for spelling in SPELLINGS:
         yield from (frame.replace("*", spelling) for frame in _FRAMES)
     yield from (f"{first}{second}" for first, second in product(SPELLINGS, repeat=2))
-    yield from (parts for c in map(chr, range(N_CODE_POINTS)) if (parts := normalize("NFD", c)) != c)
+    yield from (parts for c in map(chr, range(N_CODE_POINTS)) if (parts := normal_form("NFD", c)) != c)
     for n, n_spellings in LONG_SPELLINGS.items():
         text = prose(n, seed + 6)
         gaps = [text[start : start + _APART] for start in range(0, n, _APART)]
@@ -214,12 +214,12 @@ COST_SIZES = (125, 500, 2_000, 8_000, 32_000, 128_000)
 """Characters; a slow target shows its growth in the small ones."""
 
 
-def costly() -> dict[str, Callable[[int, int], str]]:
-    """Map a family to a function of (size, number) that gives a new text of it for each number."""
+def costly(units: Iterable[str] = ()) -> dict[str, Callable[[int, int], str]]:
+    """Map a family, also of runs of these units, to a function of (size, number): a new text for each number."""
     data = tomllib.loads((files("harness.conform") / "costly.toml").read_text(encoding="utf-8"))
     families: dict[str, Callable[[int, int], str]] = {"words": lambda size, number: prose(size, 50 + number)}
     families |= {f"random {name}": partial(_random_text, letters) for name, letters in data["alphabets"].items()}
-    return families | {f"runs of {unit!a}": partial(_run, unit) for unit in data["units"]}
+    return families | {f"runs of {unit!a}": partial(_run, unit) for unit in [*data["units"], *units]}
 
 
 def _random_text(letters: str, size: int, number: int) -> str:

@@ -60,18 +60,16 @@ class Reference:
         right: Digests = dict.fromkeys(("encode", *calls), encoded)
         if "count" in calls:
             right["count"] = [None if isinstance(ids, Failed) else len(ids) for ids in lists]
-        for call in OF_IDS:
-            if call in calls:
-                answers = (ids if isinstance(ids, Failed) else self.answer(call, ids) for ids in lists)
-                right[call] = [digest_of(call, answer) for answer in answers]
+        for call in {*OF_IDS}.intersection(calls):
+            answers = (ids if isinstance(ids, Failed) else self.answer(call, ids) for ids in lists)
+            right[call] = [digest_of(call, answer) for answer in answers]
         self.characters_per_second = sum(map(len, texts)) / (time.perf_counter() - began)
         return right
 
     def answer(self, operation: str, given: Any, **options: Any) -> Any:
         """Return the right answer to a call on a text or ids that follows from `encode` and `decode`."""
-        if operation in ("encode_array", "count") and not options:
-            ids = self.ids(given)
-            return len(ids) if operation == "count" and isinstance(ids, list) else ids
+        if operation == "encode_array":
+            return self.ids(given)
         if operation == "encode_with_offsets":
             answer = _or_failed(lambda: self.tokenizer.encode_with_offsets(given, disallowed_special=()))
             return answer if isinstance(answer, Failed) else (answer[0], list(map(tuple, answer[1].tolist())))

@@ -35,8 +35,8 @@ def _batches(case: Case) -> Iterator[tuple[str, ...]]:
     if not texts:
         raise NotAsked("encode refuses all texts")
     yield from map(tuple, (texts[:1], texts[:1] * 3, texts, texts[::-1], texts[-1:], texts[-2:-1]))
-    if case.affordable(8 * sum(map(len, texts[-4:]))):  # a buffer of a megabyte ends within one
-        yield tuple(texts[-4:] * 8)
+    if case.affordable(3 * sum(map(len, texts[-4:]))):  # a buffer of a megabyte ends within one
+        yield tuple(texts[-4:] * 3)
 
 
 def _not_refused(case: Case, texts: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product, takewhile
 from math import log
+from typing import Any
 
 from harness.conform import questions
 from harness.conform.case import Case
@@ -35,11 +36,11 @@ Times = list[tuple[int, float]]
 
 
 def cost(case: Case) -> None:
-    """Check that time grows no faster than n log n on every family.
+    """Check that time grows no faster than n log n on every family, and on a special token that is allowed.
 
     Growth with the length of a piece that a target declares is noted, once.
     """
-    families = questions.costly()
+    families = questions.costly(case.special_names[:1] if case.client.offers("allowed_special") else ())
     not_timed: list[str] = []
     as_declared: list[str] = []
     for decoding, (name, text) in product((False, True), families.items()):
@@ -106,7 +107,10 @@ def _seconds(case: Case, decoding: bool, text: str) -> float | Failed:
     """
     if decoding and len(text) > case.reference.longest:
         return Failed(Outcome.REFUSED, "too long for the reference")
-    call, given = ("decode", {"ids": case.reference.encode(text)}) if decoding else ("encode", {"text": text})
+    call = "decode" if decoding else "encode"
+    given: dict[str, Any] = {"ids": case.reference.encode(text)} if decoding else {"text": text}
+    if not decoding and text.startswith(tuple(case.special_names)):
+        given["allowed_special"] = "all"
     if isinstance(refused := given.get("ids"), Failed):
         return refused
     used, taken = cpu_seconds(case.client.session.pid), case.client.busy_seconds

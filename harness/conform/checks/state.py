@@ -58,6 +58,7 @@ def state(case: Case) -> None:
     if case.client.offers("digests"):
         again("in another thread", "threads", "thread")
         again("in a child that was forked after the first call", "process", "child")
+        again("after a child was forked", "process")
     else:
         case.remarks.append("not asked: threads and a forked child, since the target is not a Python object")
     with case.client.another({"PYTHONHASHSEED": HASH_SEED}) as other:

@@ -21,7 +21,6 @@ reading("the pattern does not cover the underscore", "round-trip · normalisatio
 
 SPELLING = "spellings"
 reading("a line end of two characters is one", SPELLING, lambda text: text.replace("\r\n", "\n"))
-reading("in a long text U+0000 is lost", SPELLING, lambda text: text.replace("\0", "") if len(text) > 5_000 else text)
 reading("a text ends at U+0000 from 100,000 characters on", SPELLING,
         lambda text: text.partition("\0")[0] if len(text) > 100_000 else text)  # fmt: skip
 reading("kana and their marks are composed", SPELLING,

@@ -163,8 +163,7 @@ class LeftoversOfABatch(Full):
     """What a refused batch had encoded is in the next one."""
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
-        for text in texts:
-            self.latest.append(self.tokenizer.encode(text))
+        self.latest.extend(map(self.tokenizer.encode, texts))
         lists, self.latest = self.latest, []
         return lists[: len(texts)]
 
@@ -220,5 +219,7 @@ def by_square(characters: str) -> Any:
     return encode
 
 
+fault("quadratic in allowed special tokens", "cost", encode=lambda self, text, ids, allowed=(), *_:
+      [i for i in ids if text.count("~") < i] if allowed else ids)  # fmt: skip
 fault("quadratic in runs of letters", "cost", Right, encode=by_square("[a-z]"))
 fault("quadratic in runs of signs", "cost", Right, encode=by_square("[!-/]"))
