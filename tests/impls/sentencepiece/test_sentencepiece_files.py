@@ -13,6 +13,7 @@ from sentencepiece_models import pieces_model, random_texts
 from wrong_files import problem
 
 from impls import Model, Unsupported
+from impls.core.model import HuggingFaceRules
 from impls.core.model.checks import MAX_ID
 from impls.formats import load, losses, save
 from impls.formats.protobuf import field
@@ -39,7 +40,7 @@ def test_the_library_gives_the_same_ids_by_the_written_file(trained: Any, tmp_pa
 @pytest.mark.parametrize(
     ("changes", "lost"),
     [
-        ({}, []),
+        ({"hugging_face": HuggingFaceRules(ignore_merges=True)}, ["ignore_merges"]),
         ({"pattern": "gpt2"}, ["pattern"]),
         ({"unknown": None, "unknown_id": None}, ["unknown"]),
         ({"added_tokens": {"<a>": 9}}, ["added_tokens"]),
