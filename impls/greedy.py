@@ -9,19 +9,14 @@ Source  Known as longest-match-first or maximum matching; with a trie: Song et a
 
 from __future__ import annotations
 
+from typing import Any
+
 from impls.core.errors import UnknownSymbol
 from impls.core.model import Model
 from impls.interface import Tokenizer
 
-
-class _Node:
-    """A node of the trie: its children by symbol, and the id of the token that ends here, or None."""
-
-    __slots__ = ("following", "id")
-
-    def __init__(self) -> None:
-        self.following: dict[str, _Node] = {}
-        self.id: int | None = None
+_Node = dict[str, Any]
+"""A node of the trie: its children by symbol, and as "" the id of the token that ends here, if one does."""
 
 
 class Greedy(Tokenizer):
@@ -34,12 +29,12 @@ class Greedy(Tokenizer):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        self._root = _Node()
+        self._root: _Node = {}
         for token, i in model.id_by_token.items():
             node = self._root
             for symbol in self._symbols(token):
-                node = node.following.setdefault(symbol, _Node())
-            node.id = i
+                node = node.setdefault(symbol, {})
+            node[""] = i
 
     def _symbols(self, token: bytes) -> list[str]:
         """Return bytes (as characters 0-255) or characters, the last one with `end_of_word`: b"er</w>" -> e, r</w>."""
@@ -60,11 +55,11 @@ class Greedy(Tokenizer):
         while start < len(symbols):
             node, token, end = self._root, None, start + 1
             for at in range(start, len(symbols)):
-                if (following := node.following.get(symbols[at])) is None:
+                if (following := node.get(symbols[at])) is None:
                     break
                 node = following
-                if node.id is not None:
-                    token, end = node.id, at + 1
+                if "" in node:
+                    token, end = node[""], at + 1
             if token is not None:
                 ids.append(token)
             elif rules is not None and (spelled := rules.spelled(piece[start])):

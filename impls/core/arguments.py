@@ -62,16 +62,12 @@ def text_sequence(texts: Iterable[str]) -> Sequence[str]:
     or an object that is not iterable."""
     if isinstance(texts, list | tuple):
         return texts
-    if isinstance(texts, str | bytes | bytearray):
-        raise TypeError(f"texts must be several texts, not one {type(texts).__name__}; put it into a list")
     return list(_iterated("texts", "several texts", texts))
 
 
 def texts_in_turn(texts: Iterable[str]) -> Iterator[str]:
     """Yield the texts of a corpus, reading them once; raise TypeError for a single text, an object that is not
     iterable, and, when it is reached, an item that is not a str."""
-    if isinstance(texts, str | bytes | bytearray):
-        text_sequence(texts)
     for position, text in enumerate(_iterated("texts", "several texts", texts)):
         if type(text) is not str:
             check_text(text, f"texts[{position}]")
@@ -118,6 +114,8 @@ def checked_ids(ids: Iterable[SupportsIndex]) -> list[int]:
 
 
 def _iterated(name: str, wanted: str, given: Iterable[Any]) -> Iterable[Any]:
+    if isinstance(given, str | bytes | bytearray):
+        raise TypeError(f"{name} must be {wanted}, not one {type(given).__name__}; put it into a list")
     try:
         return iter(given)
     except TypeError:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from impls.core.errors import Missing, Unsupported
 from impls.core.model import Model
@@ -37,7 +37,7 @@ class Peer(Adapter):
     """A third-party encoder over our model, or a trainer; a subclass in `impls/peers/a_b.py` has the name `a-b`, as
     attributes the fields of that entry of `PEERS`, and its `library`."""
 
-    kind: ClassVar[Literal["peer"]] = "peer"
+    kind = "peer"
     surrogate_errors: ClassVar[tuple[type[Exception], ...]] = (UnicodeEncodeError,)
     reads_sentencepiece: ClassVar[bool] = False
     no_encoder: ClassVar[str] = ""

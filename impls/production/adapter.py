@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 
@@ -49,6 +49,8 @@ def on_several(call: Callable[[list[str], int], T]) -> Callable[[list[str], int]
 
 class Adapter(Tokenizer):
     """A library's tokenizer over our model."""
+
+    kind: ClassVar[Literal["production", "peer"]] = "production"
 
     def __init__(self, model: Model) -> None:
         self.normalizes = self._takes_original_texts(model)
@@ -100,11 +102,10 @@ class Adapter(Tokenizer):
     def count(self, text: str, at_most: int | None = None) -> int:
         """Count the ids of `text`, by the library if nothing is recognised or normalised in it."""
         count = self._calls.count
-        refused: tuple[type[Exception], ...] = (*self.surrogate_errors, TypeError)
         if count is not None and at_most is None and not self.model.added_tokens and self.model.normalization is None:
             try:
                 return count(text)
-            except refused:
+            except (*self.surrogate_errors, TypeError):
                 pass
         return super().count(text, at_most)
 

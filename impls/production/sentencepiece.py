@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
@@ -48,7 +48,6 @@ class SentencePiece(Adapter):
 
     name: ClassVar[str] = "sentencepiece"
     summary: ClassVar[str] = "Google's library: C++, merges by joined text; split by us; has a trainer"
-    kind: ClassVar[Literal["production"]] = "production"
 
     def _takes_original_texts(self, model: Model) -> bool:
         rules = model.sentencepiece

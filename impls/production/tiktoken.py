@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import partial
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import tiktoken
 from tiktoken._educational import bpe_train
@@ -37,7 +37,6 @@ class Tiktoken(Adapter):
 
     name: ClassVar[str] = "tiktoken"
     summary: ClassVar[str] = "OpenAI's library: Rust, merges by joined bytes; trains by its educational twin"
-    kind: ClassVar[Literal["production"]] = "production"
     surrogate_errors = (UnicodeEncodeError,)  # the library replaces surrogates itself, as we do
 
     def _load(self, model: Model) -> Calls:

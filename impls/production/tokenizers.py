@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import tokenizers
 from tokenizers import pre_tokenizers, trainers
@@ -40,7 +40,6 @@ class HuggingFace(Adapter):
 
     name: ClassVar[str] = "tokenizers"
     summary: ClassVar[str] = "Hugging Face's library: Rust, heap and word cache; has a trainer"
-    kind: ClassVar[Literal["production"]] = "production"
     surrogate_errors = (TypeError, UnicodeEncodeError)
 
     def _takes_original_texts(self, model: Model) -> bool:

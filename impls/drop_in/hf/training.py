@@ -20,7 +20,7 @@ from impls.core.text.files import TextFile
 from impls.core.text.patterns import WHOLE_TEXT
 from impls.drop_in.hf.added_tokens import AddedToken
 from impls.drop_in.hf.arguments import encodable, items
-from impls.drop_in.hf.parts import Normalizer, PreTokenizer
+from impls.drop_in.hf.parts import Normalizer, PreTokenizer, given_document
 from impls.drop_in.hf.pipeline import Pipeline
 from impls.formats.tokenizer_json.writer import write_compact
 
@@ -61,10 +61,8 @@ def learned(pipeline: Pipeline, texts: Iterable[str], trainer: Any) -> dict[str,
 def _settings(trainer: Any) -> _Settings:
     if trainer is None:
         return _Settings()
-    state = trainer.__getstate__() if hasattr(trainer, "special_tokens") else None
-    if not isinstance(state, bytes):
-        raise wrong_type("trainer", "a BpeTrainer of the library", trainer)
-    ((kind, fields),) = msgspec.json.decode(state).items()
+    document = given_document("trainer", "a BpeTrainer of the library", "special_tokens", trainer)
+    ((kind, fields),) = document.items()
     if kind != "BpeTrainer":
         raise Unsupported("train", f"{kind} is not supported; give a BpeTrainer")
     settings = msgspec.convert(fields, _Settings)
