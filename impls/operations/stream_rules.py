@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -25,8 +25,9 @@ def stream_rules(model: Model) -> StreamRules:
 def _stream_rules(model: Model) -> StreamRules:
     rules, special = model.sentencepiece, frozenset(model.special_tokens.values())
     if model.token_decoder is not None:
-        by_id = None if model.token_decoder.joins_bytes else model.bytes_by_id()
-        return rules_of_decoder(model.token_decoder, model.names_by_id, special, model.unknown_id, by_id)
+        of_decoder = rules_of_decoder(model.token_decoder, model.names_by_id, special)
+        by_id = of_decoder.bytes_by_id if model.token_decoder.joins_bytes else model.bytes_by_id()
+        return replace(of_decoder, unknown_id=model.unknown_id, bytes_by_id=by_id)
     marked: Iterable[int] = ()
     if rules is not None and rules.hides_prefix:
         mark = SPACE_MARK.encode()
@@ -122,14 +123,9 @@ class StreamRules:
         return frozenset(token[:3] for token in self.bytes_by_id.values() if token[:1] and 0x80 <= token[0] < 0xC0)
 
 
-def rules_of_decoder(
-    decoder: TokenDecoder,
-    names: Mapping[int, str],
-    special_ids: Collection[int],
-    unknown_id: int | None = None,
-    bytes_by_id: Mapping[int, bytes] | None = None,
-) -> StreamRules:
-    """Return the rules of a file's decoder for tokens with these names; `bytes_by_id` unless it joins bytes."""
-    by_id, byte_ids = decoder.bytes_by_id(names) if decoder.joins_bytes else (bytes_by_id or {}, None)
+def rules_of_decoder(decoder: TokenDecoder, names: Mapping[int, str], special_ids: Collection[int]) -> StreamRules:
+    """Return the rules of a file's decoder for tokens with these names, all of which are known; their bytes only if it
+    joins bytes."""
+    by_id, byte_ids = decoder.bytes_by_id(names) if decoder.joins_bytes else ({}, None)
     with_mark = frozenset(i for i, data in by_id.items() if decoder.strips and data.startswith(b" "))
-    return StreamRules(by_id, special_ids, unknown_id, with_mark, False, byte_ids, decoder, names)
+    return StreamRules(by_id, special_ids, None, with_mark, False, byte_ids, decoder, names)
