@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, kernel, prefetch, shift_left, shift_right, wrapping_multiply
 from impls.compiled.codegen.pointers import address_of, from_item, rows_of, set_word, word_at
-from impls.compiled.layout import BLOCK_BYTES, UNCOVERED, ContextRecord
+from impls.compiled.layout import BLOCK_BYTES, MOST_BOUNDS, UNCOVERED, ContextRecord
 from impls.compiled.lookup.encode import split_block
 from impls.compiled.lookup.hashing import K1, hash_piece, same_bytes
 from impls.compiled.training.layout import FINISHED, NO_ROOM, CountedPiece, CountingRecord
@@ -128,31 +128,30 @@ def count_texts(context: ContextRecord, counting: CountingRecord) -> int:
 
     Pieces of short texts are counted together, so that the first entries arrive while the last pieces are recorded.
     """
-    number, at, position, n_pieces = counting.text, counting.text_at, counting.position, counting.n_split
-    counting.n_split = 0
+    number, at, position = counting.text, counting.text_at, counting.position
     n_recorded, n_bytes_recorded = 0, 0
     while number < counting.n_texts:
         text, n_bytes = from_item(counting.texts, at), counting.text_bytes[number]
         while position < n_bytes:
-            if n_pieces == 0:
-                limit = min(n_bytes, position + BLOCK_BYTES)
-                n_pieces = split_block(context, text, n_bytes, counting.n_readable - at, position, limit)
-                if n_pieces < 0:
-                    return UNCOVERED
-            n_bytes_recorded += context.after - position
-            if not _has_room(counting, n_recorded + n_pieces, n_bytes_recorded):
+            # No block is split twice, as `stages` never go back; its last piece may be all the rest of the text.
+            n_left = n_bytes - position
+            if not _has_room(counting, n_recorded + min(n_left, MOST_BOUNDS), n_bytes_recorded + n_left):
                 _count_recorded(context, counting, n_recorded)
                 counting.text = number
                 counting.text_at = at
                 counting.position = position
-                counting.n_split = n_pieces
                 return NO_ROOM
+            limit = min(n_bytes, position + BLOCK_BYTES)
+            n_pieces = split_block(context, text, n_bytes, counting.n_readable - at, position, limit)
+            if n_pieces < 0:
+                return UNCOVERED
+            n_bytes_recorded += context.after - position
             _record_pieces(context, counting, text, position, context.ends, n_pieces, n_recorded)
             n_recorded += n_pieces
             if n_recorded >= ENOUGH:
                 _count_recorded(context, counting, n_recorded)
                 n_recorded, n_bytes_recorded = 0, 0
-            position, n_pieces = context.after, 0
+            position = context.after
         number += 1
         at += n_bytes
         position = 0

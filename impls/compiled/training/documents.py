@@ -6,16 +6,17 @@ are one text: splitting them together gives the pieces of each.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, kernel, lowest_bit, shift_right, wrapping_add
-from impls.compiled.codegen.pointers import from_item, word_at
+from impls.compiled.codegen.memory import external, inlined, kernel, lowest_bit, reachable, shift_right
+from impls.compiled.codegen.pointers import address_of, from_item, word_at
 from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.scan import class_at, code_point, width
 from impls.compiled.typed_memory import I64s, U8s
 
 LINE_END = 0x0A
-ONES = 0x0101010101010101
 HIGH_BITS = -0x7F7F7F7F7F7F7F80
 """A mask of the highest bit of each of 8 bytes."""
+
+_first_byte = external("memchr", 3)
 
 
 @inlined
@@ -56,18 +57,10 @@ def valid_bytes(text: U8s, n_bytes: int) -> int:
 @inlined
 def _line_end(text: U8s, start: int, n_bytes: int) -> int:
     """Return the end of the line that begins at `start`, after its line break if it has one."""
-    at = start
-    while at + 8 <= n_bytes:
-        differs = word_at(text, at) ^ (LINE_END * ONES)
-        breaks = wrapping_add(differs, -ONES) & ~differs & HIGH_BITS
-        if breaks != 0:
-            return at + (lowest_bit(breaks) >> 3) + 1
-        at += 8
-    while at < n_bytes:
-        at += 1
-        if text[at - 1] == LINE_END:
-            return at
-    return n_bytes
+    place = 0
+    if reachable(address_of(text) + start, n_bytes - start):
+        place = _first_byte(address_of(text) + start, LINE_END, n_bytes - start)
+    return place + 1 - address_of(text) if place != 0 else n_bytes
 
 
 @inlined

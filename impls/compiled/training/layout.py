@@ -49,7 +49,6 @@ class CountingRecord(Record):
     text: i64  # index of the text to resume with
     text_at: i64  # offset of that text in TEXTS
     position: i64  # offset in that text at which counting resumes; for other kernels the index of a piece
-    n_split: i64  # number of pieces from POSITION on that are split already; their ends are in the working space
 
 
 # Learning merges
@@ -80,7 +79,7 @@ class Neighbour(Record):
 class Event(Record):
     """An occurrence of a new pair."""
 
-    symbol: i32  # the neighbour
+    row: i32  # the row of NEIGHBOURS
     place: i32  # where the pair begins
 
 
@@ -121,12 +120,11 @@ class LearningRecord(Record):
     pool: I32s  # int32: the lists of pairs, which hold the places of the cells where a pair begins
     pool_used: i64  # number of places in the pool in use
     pool_room: i64  # maximum number of places in the pool
-    lefts: Rows[Neighbour]  # by left neighbour of a merge: the new pair's gain, and its occurrences or their list
-    rights: Rows[Neighbour]  # by right neighbour of a merge, like LEFTS
-    touched_lefts: I32s  # int32: the symbols whose rows of LEFTS are in use
-    touched_rights: I32s  # int32: the symbols whose rows of RIGHTS are in use
-    left_events: Rows[Event]  # pairs of int32: left neighbour, place where its new pair begins
-    right_events: Rows[Event]  # pairs of int32: right neighbour, place where its new pair begins
+    neighbours: Rows[
+        Neighbour
+    ]  # two by symbol, as left and as right neighbour of a merge: what the merge changes there
+    touched: I32s  # int32: the rows of NEIGHBOURS in use
+    events: Rows[Event]  # the occurrences of new pairs
     merges: Rows[Merge]  # rows of three int64 by merge: left symbol, right symbol, count
     n_merges: i64  # number of merges learned
     most_merges: i64  # number of merges to learn

@@ -1,8 +1,8 @@
 """Learns merges: merges the most frequent pair, again and again, and keeps the counts of neighbouring pairs exact.
 
-Every new pair holds the new symbol, so the changes of a merge are summed in two tables, by left and by right neighbour:
-the gain and its places. The pair table is accessed once per neighbour. Occurrences are replaced from left to right: a
-list is in the order of places. Counts include overlapping pairs (`aaa` has two); replacements do not overlap.
+Every new pair holds the new symbol, so the changes of a merge are summed by left and by right neighbour, two rows by
+symbol: the gain and its places. The pair table is accessed once per neighbour. Occurrences are replaced from left to
+right: a list is in the order of places. Counts include overlapping pairs (`aaa` has two); replacements do not overlap.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from impls.compiled.training.layout import (
     FULL,
     NO_ROOM,
     TOO_RARE,
-    Event,
     LearningRecord,
-    Neighbour,
     Pair,
 )
 from impls.compiled.training.pairs import (
@@ -36,7 +34,7 @@ from impls.compiled.training.pairs import (
     right_of,
     tie_of,
 )
-from impls.compiled.typed_memory import I32s, Rows
+from impls.compiled.typed_memory import I32s
 
 AHEAD = 12
 """Prefetch distance, in places."""
@@ -45,21 +43,23 @@ NOT_STORED = -1
 
 
 @inlined
-def _note(neighbours: Rows[Neighbour], touched: I32s, n_touched: int, symbol: int, weight: int) -> int:
+def _note(learning: LearningRecord, row: int, n_touched: int, n_events: int, weight: int, place: int) -> int:
     """Add an occurrence of `weight` to the row of a neighbour; return the number of rows in use."""
-    row = neighbours[symbol]
-    if row.times == 0:
-        touched[n_touched] = symbol
+    neighbour, event = learning.neighbours[row], learning.events[n_events]
+    if neighbour.times == 0:
+        learning.touched[n_touched] = row
         n_touched += 1
-    row.gain = row.gain + weight
-    row.times = row.times + 1
+    neighbour.gain = neighbour.gain + weight
+    neighbour.times = neighbour.times + 1
+    event.row = row
+    event.place = place
     return n_touched
 
 
 @inlined
-def _note_event(event: Event, symbol: int, place: int) -> None:
-    event.symbol = symbol
-    event.place = place
+def _new_key(row: int, new: int) -> int:
+    """Return the key of the new pair with the neighbour of a row."""
+    return key_of(new, row >> 1) if row & 1 else key_of(row >> 1, new)
 
 
 @inlined
@@ -70,54 +70,55 @@ def _lose(learning: LearningRecord, key: int, weight: int) -> None:
 
 
 @inlined
-def _gain(learning: LearningRecord, row: Neighbour, left: int, right: int) -> None:
+def _gain(learning: LearningRecord, row: int, new: int) -> None:
     """Store a new pair, with room for its list, if it is frequent and short enough."""
-    count, times = row.gain, row.times
-    row.gain = 0
-    row.times = NOT_STORED
-    if count < learning.threshold or not is_short_enough(learning, left, right):
+    neighbour = learning.neighbours[row]
+    count, times = neighbour.gain, neighbour.times
+    neighbour.gain = 0
+    neighbour.times = NOT_STORED
+    if count < learning.threshold or not is_short_enough(learning, row >> 1, new):
         return
-    key = key_of(left, right)
+    key = _new_key(row, new)
     entry = entry_of(learning, key)
     add_pair(learning, entry, key)
     used = learning.pool_used
     entry.count = count
     entry.list_end = used + times
     entry.list_length = times
-    row.times = used
+    neighbour.times = used
     learning.pool_used = used + times
 
 
 @inlined
-def _offer(learning: LearningRecord, row: Neighbour, left: int, right: int) -> None:
+def _offer(learning: LearningRecord, row: int, new: int) -> None:
     """Push a new pair to the heap if it was stored, and clear its row."""
-    if row.times != NOT_STORED:
-        key = key_of(left, right)
+    neighbour = learning.neighbours[row]
+    if neighbour.times != NOT_STORED:
+        key = _new_key(row, new)
         entry = entry_of(learning, key)
         push(learning, entry.count, tie_of(learning, entry), key)
-    row.times = 0
+    neighbour.times = 0
 
 
 @inlined
-def _write_lists(learning: LearningRecord, neighbours: Rows[Neighbour], events: Rows[Event], n_events: int) -> None:
+def _write_lists(learning: LearningRecord, n_events: int) -> None:
     for i in range(n_events):
-        row = neighbours[events[i].symbol]
-        if row.times != NOT_STORED:
-            learning.pool[row.times] = events[i].place
-            row.times = row.times + 1
+        event = learning.events[i]
+        neighbour = learning.neighbours[event.row]
+        if neighbour.times != NOT_STORED:
+            learning.pool[neighbour.times] = event.place
+            neighbour.times = neighbour.times + 1
 
 
 @kernel
-def _replace(
-    learning: LearningRecord, left: int, right: int, new: int, places: I32s, n_places: int
-) -> tuple[int, int, int, int]:
+def _replace(learning: LearningRecord, left: int, right: int, new: int, places: I32s, n_places: int) -> tuple[int, int]:
     """Replace a pair at those of the given places where it still exists, and note the neighbours of each occurrence.
 
-    Return the numbers of left neighbours, of right ones, and of distinct left and right ones.
+    Return the number of rows in use and that of the neighbours.
     """
     cells, spans = learning.cells, learning.spans
     left_span, right_span = spans[left], spans[right]
-    n_lefts, n_rights, n_touched_lefts, n_touched_rights = 0, 0, 0, 0
+    n_touched, n_events = 0, 0
     for i in range(n_places):
         if i + AHEAD < n_places:
             prefetch(address_of(cells[places[i + AHEAD]]))
@@ -128,50 +129,38 @@ def _replace(
             continue
         weight, before, after = cells[place].weight, cells[place - 1].symbol, cells[past].symbol
         if before >= 0:
-            n_touched_lefts = _note(learning.lefts, learning.touched_lefts, n_touched_lefts, before, weight)
-            _note_event(learning.left_events[n_lefts], before, place - spans[before])
-            n_lefts += 1
+            n_touched = _note(learning, 2 * before, n_touched, n_events, weight, place - spans[before])
+            n_events += 1
         if after >= 0:
-            n_touched_rights = _note(learning.rights, learning.touched_rights, n_touched_rights, after, weight)
-            _note_event(learning.right_events[n_rights], after, place)
-            n_rights += 1
+            n_touched = _note(learning, 2 * after + 1, n_touched, n_events, weight, place)
+            n_events += 1
         cells[place].symbol = new
         cells[second].symbol = ABSORBED
         cells[past - 1].symbol = new
-    return n_lefts, n_rights, n_touched_lefts, n_touched_rights
+    return n_touched, n_events
 
 
 @kernel
 def _merge(learning: LearningRecord, left: int, right: int, new: int, places: I32s, n_places: int) -> None:
     """Merge a pair at those of the given places where it still exists; update the pairs of its neighbours."""
-    n_lefts, n_rights, n_touched_lefts, n_touched_rights = _replace(learning, left, right, new, places, n_places)
-    lefts, rights = learning.lefts, learning.rights
-    touched_lefts, touched_rights = learning.touched_lefts, learning.touched_rights
+    n_touched, n_events = _replace(learning, left, right, new, places, n_places)
+    neighbours, touched = learning.neighbours, learning.touched
     # If the left neighbour is the new symbol itself, the occurrence before counted `left` as its right neighbour.
-    twice = lefts[new].gain
-    for i in range(n_touched_lefts):
-        before = touched_lefts[i]
-        if before != new:
-            _lose(learning, key_of(before, left), lefts[before].gain)
-    for i in range(n_touched_rights):
-        after = touched_rights[i]
-        _lose(learning, key_of(right, after), rights[after].gain)
-        if after == left:
-            rights[after].gain = rights[after].gain - twice
-    for i in range(n_touched_lefts):
-        before = touched_lefts[i]
-        _gain(learning, lefts[before], before, new)
-    for i in range(n_touched_rights):
-        after = touched_rights[i]
-        _gain(learning, rights[after], new, after)
-    _write_lists(learning, lefts, learning.left_events, n_lefts)
-    _write_lists(learning, rights, learning.right_events, n_rights)
-    for i in range(n_touched_lefts):
-        before = touched_lefts[i]
-        _offer(learning, lefts[before], before, new)
-    for i in range(n_touched_rights):
-        after = touched_rights[i]
-        _offer(learning, rights[after], new, after)
+    twice = neighbours[2 * new].gain
+    for i in range(n_touched):
+        row = touched[i]
+        symbol, weight = row >> 1, neighbours[row].gain
+        if row & 1:
+            _lose(learning, key_of(right, symbol), weight)
+            if symbol == left:
+                neighbours[row].gain = weight - twice
+        elif symbol != new:
+            _lose(learning, key_of(symbol, left), weight)
+    for i in range(n_touched):
+        _gain(learning, touched[i], new)
+    _write_lists(learning, n_events)
+    for i in range(n_touched):
+        _offer(learning, touched[i], new)
 
 
 @inlined

@@ -36,6 +36,9 @@ from impls.compiled.training.layout import (
 )
 from impls.compiled.typed_memory import Rows
 
+NO_SYMBOL = -1
+"""Stands in place of the right one of two symbols."""
+
 
 @inlined
 def n_token_bytes(learning: LearningRecord, symbol: int) -> int:
@@ -51,36 +54,25 @@ def is_short_enough(learning: LearningRecord, left: int, right: int) -> bool:
 
 @kernel
 def _byte_of(learning: LearningRecord, left: int, right: int, i: int) -> int:
-    """Return byte `i` of two joined symbols, or -1 past their end."""
+    """Return byte `i` of two joined symbols, or of `left` alone if `right` is NO_SYMBOL; -1 past their end."""
     text, n_left = learning.token_text, n_token_bytes(learning, left)
     if i < n_left:
         return text[learning.token_starts[left] + i]
-    if i < n_left + n_token_bytes(learning, right):
+    if right != NO_SYMBOL and i < n_left + n_token_bytes(learning, right):
         return text[learning.token_starts[right] + i - n_left]
     return -1
 
 
-@kernel
+@outlined
 def compare_joined(learning: LearningRecord, left: int, right: int, other_left: int, other_right: int) -> int:
-    """Compare the joined bytes of two symbols with those of two others; return a number below, equal to or above 0."""
+    """Compare the bytes `_byte_of` gives for two symbols with those for two others; return their order: below 0, 0 or
+    above 0."""
     i = 0
     while True:
         byte, other = _byte_of(learning, left, right, i), _byte_of(learning, other_left, other_right, i)
         if byte != other or byte < 0:
             return byte - other
         i += 1
-
-
-@kernel
-def compare(learning: LearningRecord, symbol: int, other: int) -> int:
-    """Compare the bytes of two symbols; return a number below, equal to or above 0."""
-    starts = learning.token_starts
-    a, b = from_item(learning.token_text, starts[symbol]), from_item(learning.token_text, starts[other])
-    n_a, n_b = n_token_bytes(learning, symbol), n_token_bytes(learning, other)
-    for i in range(min(n_a, n_b)):
-        if a[i] != b[i]:
-            return a[i] - b[i]
-    return n_a - n_b
 
 
 @kernel
@@ -183,9 +175,9 @@ def _is_preferred(learning: LearningRecord, key: int, other: int) -> bool:
     if rule == SHORTEST:
         order = compare_joined(learning, left_of(key), right_of(key), left_of(other), right_of(other))
     elif rule == LARGEST:
-        order = compare(learning, left_of(other), left_of(key))
+        order = compare_joined(learning, left_of(other), NO_SYMBOL, left_of(key), NO_SYMBOL)
         if order == 0:
-            order = compare(learning, right_of(other), right_of(key))
+            order = compare_joined(learning, right_of(other), NO_SYMBOL, right_of(key), NO_SYMBOL)
     return order < 0 or (order == 0 and key < other)
 
 
@@ -206,9 +198,9 @@ def _set(entry: HeapEntry, count: int, tie: int, key: int) -> None:
 
 
 @kernel
-def _sink(learning: LearningRecord, n: int, i: int, count: int, tie: int, key: int) -> None:
-    """Put an entry at index `i`, whose content is no longer needed, or further down, where the heap order holds."""
-    heap = learning.heap
+def replace_first(learning: LearningRecord, count: int, tie: int, key: int) -> None:
+    """Replace the first entry of the heap: put another there or further down, where the heap order holds."""
+    heap, n, i = learning.heap, learning.n_heap, 0
     while 4 * i + 1 < n:
         best = 4 * i + 1
         for k in range(best + 1, min(4 * i + 5, n)):
@@ -238,29 +230,11 @@ def push(learning: LearningRecord, count: int, tie: int, key: int) -> None:
 
 
 @kernel
-def _heapify(learning: LearningRecord) -> None:
-    """Establish the heap order of all entries."""
-    n = learning.n_heap
-    for k in range((n + 2) >> 2):
-        i = ((n + 2) >> 2) - 1 - k
-        entry = learning.heap[i]
-        _sink(learning, n, i, entry.count, entry.tie, entry.key)
-
-
-@kernel
-def replace_first(learning: LearningRecord, count: int, tie: int, key: int) -> None:
-    """Replace the first entry of the heap."""
-    _sink(learning, learning.n_heap, 0, count, tie, key)
-
-
-@kernel
 def drop_first(learning: LearningRecord) -> None:
     """Remove the first entry of the heap."""
-    n = learning.n_heap - 1
-    learning.n_heap = n
-    if n > 0:
-        last = learning.heap[n]
-        _sink(learning, n, 0, last.count, last.tie, last.key)
+    learning.n_heap = learning.n_heap - 1
+    last = learning.heap[learning.n_heap]
+    replace_first(learning, last.count, last.tie, last.key)
 
 
 # --- listing -------------------------------------------------------------------------------------------------------
@@ -302,9 +276,7 @@ def list_pairs(learning: LearningRecord) -> int:
     for slot in range(n_slots):
         pair = table[slot]
         if pair.key != 0:
-            _set(learning.heap[learning.n_heap], pair.count, tie_of(learning, pair), pair.key)
-            learning.n_heap = learning.n_heap + 1
-    _heapify(learning)
+            push(learning, pair.count, tie_of(learning, pair), pair.key)
     return 0
 
 

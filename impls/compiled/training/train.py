@@ -70,10 +70,8 @@ class Learner(Slots):
         measures[: len(base)] = [len(symbol.decode() if spec.alphabet == "chars" else symbol) for symbol in base]
         self.hold("measures", measures)
         self.hold("spans", np.ones(most, np.int32))
-        for slot in ("lefts", "rights"):
-            self.hold(slot, np.zeros((most, 2), np.int64))
-        for slot in ("touched_lefts", "touched_rights"):
-            self.hold(slot, np.zeros(most, np.int32))
+        self.hold("neighbours", np.zeros((2 * most, 2), np.int64))
+        self.hold("touched", np.zeros(2 * most, np.int32))
         self.hold("merges", np.zeros((budget + 1, 3), np.int64))
         self["most_merges"] = budget
         self["most_token_bytes"] = MOST_CELLS if spec.max_token_bytes is None else spec.max_token_bytes
@@ -133,7 +131,7 @@ class Learner(Slots):
 
     def _list(self) -> None:
         """List all pairs that reach the threshold, with their positions, and build the heap of them."""
-        self.release("pair_table", "heap", "pool", "left_events", "right_events")
+        self.release("pair_table", "heap", "pool", "events")
         self.hold("pair_table", self._zeros(32))
         self["pair_table_shift"] = 64
         self._spread(_LEAST_BITS, 0)
@@ -145,8 +143,7 @@ class Learner(Slots):
         self["n_heap"] = self["pool_used"] = 0
         self._room_in_heap(2 * n_pairs + 1024)
         self._room_in_pool(n_places + max(n_places, 2 * longest) + _SPARE_PLACES)
-        for slot in ("left_events", "right_events"):
-            self.hold(slot, self._zeros(8 * (longest + 1)))
+        self.hold("events", self._zeros(16 * (longest + 1)))
         native.list_pairs(self.address)
 
     def _listed(self) -> tuple[int, int, int]:
@@ -209,11 +206,10 @@ class Learner(Slots):
 
 def _too_many_cells(n_cells: int, largest: int) -> Unsupported:
     """Return the error for words of so many cells, the most frequent of which occurs `largest` times."""
-    most = f"it can hold {MOST_CELLS:,} symbols of distinct pieces"
-    if largest <= layout.MOST_WEIGHT:
-        return Unsupported("compiled", f"{most}; the texts have {n_cells:,}")
-    repeated = f"a piece once for each {layout.MOST_WEIGHT:,} of its count, up to {largest:,} here"
-    return Unsupported("compiled", f"{most}, {repeated}, which makes {n_cells:,}; priority takes any counts")
+    problem = f"it can hold {MOST_CELLS:,} symbols of distinct pieces; the texts have {n_cells:,}"
+    if largest > layout.MOST_WEIGHT:
+        problem += f", a piece once for each {layout.MOST_WEIGHT:,} of its count; priority takes any counts"
+    return Unsupported("compiled", problem)
 
 
 _BATCH = 1 << 16

@@ -105,7 +105,7 @@ class Words(Pieces):
         self.hold("texts", data)
         self.hold("text_bytes", sizes)
         self["n_readable"], self["n_texts"] = len(data), len(sizes)
-        self["text"] = self["text_at"] = self["position"] = self["n_split"] = 0
+        self["text"] = self["text_at"] = self["position"] = 0
         status = self.enlarging(len(data), lambda: native.count_texts(self.context.address, self.address))
         self.release("texts", "text_bytes")
         if status == UNCOVERED:
