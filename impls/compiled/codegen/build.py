@@ -48,6 +48,7 @@ _OTHERS = "compiled/typed_memory.py", "core/pattern/flags.py", "core/pattern/ste
 """What the kernels depend on besides the modules with a mark and `codegen`."""
 
 
+@cache
 def is_checked() -> bool:
     """Return whether this process uses the build that checks every memory access (for tests; slow)."""
     return os.environ.get("BPEBENCH_COMPILED_BUILD") == "checked"

@@ -101,7 +101,8 @@ class Slots:
         self._index = index_by_field(kind.dtype)
         self._held: dict[str, np.ndarray] = {}
         self._numbers: dict[str, int] = {}
-        weakref.finalize(self, _forget_all, self._numbers)
+        if is_checked():
+            weakref.finalize(self, _forget_all, self._numbers)
         self.keep("slots", self.slots)
 
     def __getitem__(self, field: str) -> int:

@@ -99,19 +99,7 @@ def own_utf8(context: ContextRecord, text: int) -> int:
     The size is stored in SIZE. Needs no interpreter lock: a str does not change.
     """
     # Not `kind_of`: meanwhile other code may have made the interpreter cache the UTF-8.
-    kind, characters = state_of(context, text) & 7, text + context.str_data
-    return _write_utf8(context, kind, characters, length_of(text), context.text)
-
-
-@kernel
-def _write_utf8(context: ContextRecord, kind: int, characters: int, n: int, target: int) -> int:
-    """Transcode n characters to `target`; return `target`, the size stored in SIZE; 0 if there is a surrogate."""
-    scratch = context.tail
-    n_bytes = transcode(kind, characters, n, target, scratch)
-    if n_bytes < 0:
-        return 0
-    context.size = n_bytes
-    return target
+    return utf8_of_part(context, state_of(context, text) & 7, text + context.str_data, length_of(text))
 
 
 @kernel
@@ -133,16 +121,16 @@ def utf8_of_part(context: ContextRecord, kind: int, characters: int, n: int) -> 
         context.size = n
         declare_region(TEXT_REGION, characters, characters + n)
         return characters
-    n_bytes, target = most_utf8_bytes(kind) * n, context.text
-    if n_bytes > context.text_limit:
-        target = allocate(TEXT_REGION, n_bytes + PAD_BYTES)
-        context.large_text = target
-    address = 0
-    if target != 0:
-        address = _write_utf8(context, kind, characters, n, target)
-    if address == 0:
+    most, target = most_utf8_bytes(kind) * n, context.text
+    if most > context.text_limit:
+        target = context.large_text = allocate(TEXT_REGION, most + PAD_BYTES)
+        if target == 0:
+            return 0
+    context.size = transcode(kind, characters, n, target, context.tail)
+    if context.size < 0:
         release_utf8(context)
-    return address
+        return 0
+    return target
 
 
 @kernel

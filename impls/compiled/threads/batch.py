@@ -1,7 +1,7 @@
 """Batch encoding: texts are fetched with the interpreter lock held, and encoded by all threads without it.
 
-A batch is encoded in waves of texts. A wave is the content of a job: one int64 array of counters, an item per text, and
-the tasks into which the texts are grouped. Threads take tasks by an atomic counter. Ids stay in the context of the
+A batch is encoded in waves of texts. A wave is the content of a job: a record of counters, an item per text, and the
+tasks into which the texts are grouped. Threads take tasks by an atomic counter. Ids stay in the context of the
 thread that made them until the thread that started the job has collected them: no other thread needs the interpreter
 lock before the job is done.
 
@@ -26,12 +26,11 @@ from impls.compiled.codegen.memory import (
     atomic_store,
     declare_region,
     external,
-    inlined,
     kernel,
     peek,
     release_memory,
 )
-from impls.compiled.codegen.pointers import address_of, field_address, i32s, record_at, rows_of, u8s
+from impls.compiled.codegen.pointers import field_address, record_at, u8s
 from impls.compiled.cpython.pyobjects import (
     array_of_ids,
     call_with_one,
@@ -55,13 +54,11 @@ from impls.compiled.pretokenize.special_search import may_hold_special
 from impls.compiled.threads.layout import (
     ASKED,
     AT_WORK,
-    ITEMS_AT,
     RESTING,
     ItemRecord,
     JobRecord,
     WorkerRecord,
 )
-from impls.compiled.typed_memory import I32s
 
 BATCH_REGION = 3
 TASK_BYTES = 4096
@@ -79,27 +76,6 @@ _worker_at = record_at(WorkerRecord)
 
 context_at = record_at(ContextRecord)
 job_at = record_at(JobRecord)
-_items_at = rows_of(ItemRecord)
-
-
-@inlined
-def item_of(job: JobRecord, i: int) -> ItemRecord:
-    """Return the item of text `i`."""
-    return _items_at(address_of(job) + ITEMS_AT)[i]
-
-
-@inlined
-def _tasks(job: JobRecord) -> I32s:
-    """Return the index of the first text of each task."""
-    return i32s(address_of(item_of(job, job.most_items)))
-
-
-@kernel
-def first_of_task(job: JobRecord, task: int) -> int:
-    """Return the index of a task's first text; the number of texts for a task past the last."""
-    if task >= job.n_tasks:
-        return job.n_items
-    return _tasks(job)[task]
 
 
 @kernel
@@ -135,13 +111,14 @@ def batch_fetch(context: ContextRecord, arguments: int) -> int:
     n_items, n_tasks, in_task, total = 0, 0, TASK_BYTES, 0
     while n_items < n_texts and (n_items < least or total < room):
         if in_task >= TASK_BYTES:
-            _tasks(job)[n_tasks] = n_items
+            job.tasks[n_tasks] = n_items
             n_tasks += 1
             in_task = 0
-        n_bytes = _fetch(context, list_get(texts, first + n_items), item_of(job, n_items))
+        n_bytes = _fetch(context, list_get(texts, first + n_items), job.items[n_items])
         in_task += n_bytes
         total += n_bytes
         n_items += 1
+    job.tasks[n_tasks] = n_items
     job.n_items, job.n_tasks = n_items, n_tasks
     job.check_special = long_as_long(peek(arguments + 32))
     atomic_store(field_address(job, "next_task"), 0)
@@ -181,8 +158,8 @@ def take_part(context: ContextRecord, job: JobRecord, most_bytes_more: int) -> N
         task = atomic_add(field_address(job, "next_task"), 1)
         if task >= job.n_tasks:
             return
-        for i in range(first_of_task(job, task), first_of_task(job, task + 1)):
-            item = item_of(job, i)
+        for i in range(job.tasks[task], job.tasks[task + 1]):
+            item = job.items[i]
             if item.count == PENDING:
                 done += item.n_bytes
                 # The count is written last: it publishes the item to the other threads.
@@ -197,14 +174,6 @@ def ask_worker(worker: WorkerRecord, job: int, context: int) -> int:
     atomic_store(field_address(worker, "state"), ASKED)
     _release(worker.lock)
     return 0
-
-
-@kernel
-def _wait_for_job(worker: WorkerRecord) -> int:
-    """Sleep until this worker has begun a job; return its new state."""
-    while atomic_change(field_address(worker, "state"), ASKED, AT_WORK) == 0:
-        _acquire(worker.lock, 1)
-    return AT_WORK
 
 
 @kernel
@@ -240,7 +209,10 @@ def wait_for_workers(job: JobRecord) -> None:
 @kernel
 def run_worker(worker: WorkerRecord) -> int:
     """Work on every job this worker is asked for, for ever. Needs no interpreter lock."""
-    while _wait_for_job(worker) == AT_WORK:
+    while worker.lock != 0:
+        if atomic_change(field_address(worker, "state"), ASKED, AT_WORK) == 0:
+            _acquire(worker.lock, 1)
+            continue
         job, context = job_at(worker.job), context_at(worker.context)
         context.batch_used = 0
         take_part(context, job, 1 << 62)
@@ -265,10 +237,10 @@ def _end_of(item: ItemRecord) -> None:
 @kernel
 def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, low: int, as_arrays: int) -> int:
     """Make objects of the encoded texts; return the index of the first pending one, or -1 with an exception set."""
-    high = first_of_task(job, atomic_load(field_address(job, "next_task")))
+    high = job.tasks[min(atomic_load(field_address(job, "next_task")), job.n_tasks)]
     all_ready = True
     for i in range(low, high):
-        item = item_of(job, i)
+        item = job.items[i]
         count = atomic_load(field_address(item, "count"))
         if count >= 0:
             ids = array_of_ids(context, item.ids, count) if as_arrays else list_of_ids(context, item.ids, count)
@@ -306,7 +278,7 @@ def _close(job: JobRecord) -> None:
     atomic_store(field_address(job, "next_task"), job.n_tasks)
     wait_for_workers(job)
     for i in range(job.n_items):
-        _end_of(item_of(job, i))
+        _end_of(job.items[i])
 
 
 @kernel

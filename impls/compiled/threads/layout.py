@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from impls.compiled.typed_memory import Record, i64
+from impls.compiled.typed_memory import I32s, Record, Rows, i64
 
 
 class OwnLine(Record):
@@ -17,10 +17,12 @@ OwnLine.dtype = np.dtype({"names": ["number"], "formats": ["i8"], "offsets": [0]
 
 
 class JobRecord(Record):
-    """The counters of a job; in memory its items follow, then the int32 index of each task's first item."""
+    """The counters of a job, its items and tasks."""
 
     next_task: OwnLine  # index of the next task to take
     workers: i64  # address of the mailbox of the first worker, or 0
+    items: Rows[ItemRecord]  # an item for each text of this wave
+    tasks: I32s  # int32 by task: the index of its first item; after the last task the number of items
     n_tasks: i64  # number of tasks in this wave
     n_items: i64  # number of texts in this wave
     most_items: i64  # maximum number of texts in a wave
@@ -48,9 +50,6 @@ class WorkerRecord(Record):
     context: i64  # address of the context it works with
     next_worker: i64  # address of the mailbox of the job's next worker, or 0
 
-
-ITEMS_AT = JobRecord.dtype.itemsize
-ITEM_BYTES = ItemRecord.dtype.itemsize
 
 RESTING, ASKED, AT_WORK = range(3)
 """States of a worker thread."""

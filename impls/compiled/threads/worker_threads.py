@@ -16,18 +16,15 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from threading import RLock, Thread
 
 import numpy as np
 
-from impls.compiled.codegen.build import is_checked
-from impls.compiled.codegen.native import Slots, declare, forget, index_by_field, native
+from impls.compiled.codegen.native import Slots, native
 from impls.compiled.context import Context
 from impls.compiled.cpython.interpreter import Builtins
-from impls.compiled.pages import address
-from impls.compiled.threads.layout import ITEM_BYTES, ITEMS_AT, JobRecord, WorkerRecord
+from impls.compiled.threads.layout import ItemRecord, JobRecord, WorkerRecord
 from impls.compiled.threads.pool import Pool
 
 _processor: Callable[[], int | None] = lambda: None  # noqa: E731
@@ -50,26 +47,21 @@ def keep_off(thread: int, processor: int) -> None:
 
 _MOST_ITEMS = 1024
 """Maximum number of texts in one wave."""
-_AT = index_by_field(JobRecord.dtype)
-"""The index of every field of a job in the int64 array that holds the job."""
 
 
-class BatchJob:
+class BatchJob(Slots):
     """The texts of a batch, in waves; worker threads borrow their contexts from `pool`.
 
     The caller must close the job (`run_claimed`), which frees its workers for other jobs.
     """
 
     def __init__(self, pool: Pool, n_workers: int, n_texts: int) -> None:
+        super().__init__(JobRecord)
         self._pool, self._n_workers = pool, n_workers
         self._workers: list[WorkerThread] = []
-        most_items = max(1, min(n_texts, _MOST_ITEMS))
-        n_bytes = ITEMS_AT + (ITEM_BYTES + 4) * most_items
-        self._memory = np.zeros((n_bytes + 7) >> 3, np.int64)
-        self._memory[_AT["most_items"]] = most_items
-        self.address = address(self._memory)
-        if is_checked():
-            weakref.finalize(self, forget, declare(self._memory))
+        self["most_items"] = most_items = min(n_texts, _MOST_ITEMS)
+        self.hold("items", np.zeros(most_items, ItemRecord.dtype))
+        self.hold("tasks", np.zeros(most_items + 1, np.int32))
 
     def waves(self, main: Builtins, texts: Sequence[str | None], check_special: int) -> Iterator[int]:
         """Yield, for every wave, the index of its first text; the caller encodes the wave.
@@ -86,13 +78,13 @@ class BatchJob:
             done += n_texts
 
     def _ask_workers(self) -> None:
-        n_wanted = min(self._n_workers, int(self._memory[_AT["n_tasks"]]) - 1)
+        n_wanted = min(self._n_workers, self["n_tasks"] - 1)
         if n_wanted <= 0:
             return
-        while len(self._workers) < n_wanted and (worker := _shared.take(self._memory, self._n_workers)):
+        while len(self._workers) < n_wanted and (worker := _shared.take(self, self._n_workers)):
             # The workers of a job form a linked list that grows at its head.
-            worker.mailbox["next_worker"] = self._memory[_AT["workers"]]
-            self._memory[_AT["workers"]] = worker.mailbox.address
+            worker.mailbox["next_worker"] = self["workers"]
+            self["workers"] = worker.mailbox.address
             self._workers.append(worker)
         here, asked = _processor(), self._workers[:n_wanted]
         for worker in asked:
@@ -105,7 +97,7 @@ class BatchJob:
         After an interrupt each is returned when its worker works on another job.
         """
         if self._workers:
-            _shared.release(self._memory)
+            _shared.release(self)
 
 
 class WorkerThread:
@@ -115,7 +107,7 @@ class WorkerThread:
         """Start the thread; raise RuntimeError if the system has no more threads."""
         self.mailbox = Slots(WorkerRecord)
         self.mailbox["lock"] = _new_lock()
-        self.job: np.ndarray | None = None
+        self.job: Slots | None = None
         self.context: Context | None = None
         self._pool: Pool | None = None
         self._kept_off: int | None = None
@@ -171,9 +163,9 @@ class WorkerThreads:
 
     def idle(self) -> list[WorkerThread]:
         """Return the workers whose job, if any, is closed."""
-        return [each for each in self.workers if each.job is None or each.job[_AT["is_closed"]]]
+        return [each for each in self.workers if each.job is None or each.job["is_closed"]]
 
-    def take(self, job: np.ndarray, most: int) -> WorkerThread | None:
+    def take(self, job: Slots, most: int) -> WorkerThread | None:
         """Return an idle worker, or a new one while there are fewer than `most`, for a job; None if there is none."""
         # If there are no more threads or no memory, the existing workers do the work.
         with contextlib.suppress(RuntimeError, MemoryError), self._taking:
@@ -187,7 +179,7 @@ class WorkerThreads:
                 return idle[0]
         return None
 
-    def release(self, job: np.ndarray) -> None:
+    def release(self, job: Slots) -> None:
         """Release the workers of a job that is closed, but for those that have another job by now."""
         with self._taking:
             for worker in self.workers:

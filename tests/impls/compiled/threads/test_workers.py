@@ -8,14 +8,15 @@ from collections.abc import Callable
 from typing import NoReturn
 
 import child
-import numpy as np
 import pytest
 from batch_texts import check_every_batch, texts_of
 
 import impls
 from impls.compiled import Compiled
+from impls.compiled.codegen.native import Slots
 from impls.compiled.context import Context
 from impls.compiled.threads import worker_threads
+from impls.compiled.threads.layout import JobRecord
 from impls.core.model.model import Model
 from impls.priority import Priority
 
@@ -174,11 +175,11 @@ def test_without_workers_a_batch_is_encoded(fast: Compiled, model: Model, monkey
 
 def test_a_job_that_returns_its_contexts_late_leaves_the_workers_of_others_alone() -> None:
     shared = worker_threads.WorkerThreads()
-    early, late = np.zeros(64, np.int64), np.zeros(64, np.int64)
+    early, late = Slots(JobRecord), Slots(JobRecord)
     worker = shared.take(early, 1)
     assert worker is not None
     assert shared.take(late, 1) is None
-    early[worker_threads._AT["is_closed"]] = 1
+    early["is_closed"] = 1
     assert shared.take(late, 1) is worker
     shared.release(early)
     assert worker.job is late
