@@ -117,8 +117,9 @@ class Context(SplitContext):
         self["integers"], self["shape"], self["n_dimensions"] = shared_integers(n_ids), self.address_of("size"), 1
         self.hold("text", aligned_zeros(_TEXT_BYTES + layout.PAD_BYTES, _IN_SMALL_PAGES))
         self["text_limit"] = _TEXT_BYTES
-        table, self["n_specials"] = specials
-        self.hold("specials", table)
+        arrays, self["n_specials"] = specials
+        for field, array in arrays.items():
+            self.hold(field, array)
         if cuts is not None:
             self.hold("cuts", cuts)
 

@@ -8,7 +8,7 @@ symbol": an int32 for each symbol). Limits that tables and kernels share are her
 
 from __future__ import annotations
 
-from impls.compiled.pretokenize.layout import Automaton, Masks, SpecialRow, StageRecord
+from impls.compiled.pretokenize.layout import Masks, SpecialRow, SpecialToken, StageRecord
 from impls.compiled.typed_memory import I32s, I64s, Record, Rows, U8s, U16s, i64
 
 SYMBOL_BITS = 21
@@ -96,11 +96,11 @@ class ContextRecord(Record):
 
     # splitting
     splitter: i64  # which splitter, see `pretokenize/layout`
-    automaton: Automaton  # of the pattern, or of what windows leave
     character_flags: U8s  # uint8 by page * 64 + code point % 64: the flags of a character, for the windows
     flag_pages: U16s  # uint16 by code point // 64: its page of CHARACTER_FLAGS
-    stages: Rows[StageRecord]  # a `StageRecord` per stage
+    stages: Rows[StageRecord]  # the automaton of the pattern, or of what windows leave; several if it has stages
     n_stages: i64  # number of stages
+    given_ends: I32s  # int32: the ends of the pieces to come of a text that is split already
     # merging
     pairs: I64s  # int64 by slot: symbol << 43 | its handle << 21 | right, grouped by bucket; slot 0 is empty
     buckets: I64s  # int64 by bucket: its first slot | number of slots << 21 | filter << 25 | multiplier << 41
@@ -162,7 +162,9 @@ class ContextRecord(Record):
     n_ids: i64  # number of ids that kernels decode
     # the CPython boundary
     integers: i64  # address of the ints of all ids, side by side; see `cpython/interpreter`
-    specials: Rows[SpecialRow]  # the table of special tokens, a row per prefix; the bytes and suffixes follow
+    specials: Rows[SpecialRow]  # the special tokens, a row per prefix
+    special_tokens: Rows[SpecialToken]  # those of all rows, sorted
+    special_bytes: U8s  # the bytes of all of them
     n_specials: i64  # number of rows of SPECIALS, one per prefix; -1 if kernels do not search for special tokens
     none_object: i64  # address of None
     replace: i64  # address of the C string "replace"

@@ -17,12 +17,12 @@ from impls.compiled.context import Context
 from impls.compiled.cpython import plain
 from impls.compiled.growing import KernelEnds, TokensByEnd
 from impls.compiled.merge.spelling_tables import borders
-from impls.compiled.pretokenize.layout import AUTOMATON
+from impls.compiled.pretokenize.layout import GIVEN_ENDS
 from impls.compiled.pretokenize.specials import (
     SpecialPieces,
     Specials,
     special_table,
-    suffixes_by_prefix,
+    tokens_by_prefix,
     without_hidden_space,
 )
 from impls.compiled.pretokenize.splitting import Splitting, cuts_of, splitting_of, with_borders
@@ -70,12 +70,12 @@ class Compiled(Tokenizer):
             splitting, self.splitting = with_borders(splitting, tables)
         self._special_pieces = SpecialPieces(model)
         self._specials = Specials(model)
-        by_prefix = suffixes_by_prefix(model.whole_token_ids)
+        by_prefix = tokens_by_prefix(model.whole_token_ids)
         cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, by_prefix)
         merging, specials = tables_of(model), special_table(by_prefix)
 
         def make() -> Context:
-            context = Context(merging, splitting or Splitting(AUTOMATON, None))
+            context = Context(merging, splitting or Splitting(GIVEN_ENDS))
             context.reach_python(specials, cuts)
             return context
 

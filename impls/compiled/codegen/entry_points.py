@@ -11,7 +11,7 @@ REGIONS_SYMBOL = "bpebench_regions"
 """Symbol of the checked build's table of regions, which `build.regions` creates."""
 OBJECT_FILES = {
     "encoding": {
-        "lookup.encode": "encode encode_pieces split_block",
+        "lookup.encode": "encode split_block",
         "lookup.cache": "load_vocabulary",
         "merge.pairs": "build_pairs",
         "merge.piece": "fill_rows find_whole piece_ids index_tokens derive last_merges",

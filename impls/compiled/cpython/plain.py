@@ -31,11 +31,11 @@ def _utf8(text: str) -> bytes:
     return data
 
 
-def _written(kernel: Callable[..., int], context: Context, data: bytes, *more: int | np.ndarray) -> np.ndarray:
-    """Return what `kernel(context, data, number of bytes, out, *more)` writes to `out`, uint32 of shape (n,)."""
+def _written(kernel: Callable[..., int], context: Context, data: bytes) -> np.ndarray:
+    """Return what `kernel(context, data, number of bytes, out)` writes to `out`, uint32 of shape (n,)."""
     out = np.empty(len(data) + _PAD_IDS, np.uint32)
     padded = np.frombuffer(data + bytes(PAD_BYTES), np.uint8)
-    n = checked(kernel(context.address, padded, len(data), out, *more))
+    n = checked(kernel(context.address, padded, len(data), out))
     out.resize(n, refcheck=False)  # the memory of the others is released
     return out
 
@@ -46,8 +46,12 @@ def encode(context: Context, text: str) -> np.ndarray:
 
 
 def encode_pieces(context: Context, text: str, ends: np.ndarray) -> np.ndarray:
-    """Return the ids of a text whose pieces end at `ends` (int32, in bytes), uint32 of shape (n_tokens,)."""
-    return _written(native.encode_pieces, context, _utf8(text), ends, len(ends))
+    """Return the ids of a text whose pieces end at `ends` (int32, in bytes), uint32 of shape (n_tokens,).
+
+    The context is one that splits by GIVEN_ENDS.
+    """
+    context.hold("given_ends", ends)
+    return encode(context, text)
 
 
 def encode_byte_piece(context: Context, piece: bytes) -> np.ndarray:

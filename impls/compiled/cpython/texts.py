@@ -88,7 +88,7 @@ def _class_of(automaton: Automaton, code: int) -> int:
 @kernel
 def _cut_within(context: ContextRecord, kind: int, characters: int, begin: int, end: int) -> int:
     """Return the last index after `begin`, and before `end`, at which a text may be cut; `begin` if none."""
-    cuts, automaton, at = context.cuts, context.automaton, end - 1
+    cuts, automaton, at = context.cuts, context.stages[0].automaton, end - 1
     after = _class_of(automaton, character(kind, characters, max(at, begin)))
     while at > begin:
         before = _class_of(automaton, character(kind, characters, at - 1))

@@ -54,7 +54,7 @@ from impls.compiled.lookup.cache import (
 from impls.compiled.lookup.hashing import K1, K2, K3, hash_piece
 from impls.compiled.merge.segments import is_cut, unknown_ids
 from impls.compiled.pretokenize.bitparallel_patterns import windows_block
-from impls.compiled.pretokenize.layout import CL100K, STAGES_IN_TURN, WHOLE_TEXT
+from impls.compiled.pretokenize.layout import CL100K, GIVEN_ENDS, STAGES_IN_TURN, WHOLE_TEXT
 from impls.compiled.pretokenize.scan import scan_block
 from impls.compiled.pretokenize.stages import stages_block
 from impls.compiled.typed_memory import I32s, I64s, Rows, U8s
@@ -139,7 +139,7 @@ def _write_slots(keys: Rows[Key], n_pieces: int, entries: int, shift: int, slots
             prefetch(slots[i + k])
 
 
-@kernel
+@outlined
 def record_pieces(context: ContextRecord, text: U8s, start: int, ends: I32s, n_pieces: int) -> None:
     """Write the records of n_pieces pieces, the first of which starts at `start`; reads 16 bytes from each start on."""
     _write_keys(context.key_masks, text, start, ends, n_pieces, context.keys)
@@ -157,6 +157,18 @@ def record_pieces(context: ContextRecord, text: U8s, start: int, ends: I32s, n_p
             _longer(context, from_item(text, begin), ends[i] - begin, i)
 
 
+@outlined
+def _given_block(context: ContextRecord, limit: int) -> int:
+    """Copy the ends of pieces of a text that is split already, as `scan.scan_block` finds them."""
+    ends, given, n = context.ends, context.given_ends, 0
+    while n == 0 or ends[n - 1] < limit:
+        ends[n] = given[n]
+        n += 1
+    context.given_ends = from_item(given, n)
+    context.after = ends[n - 1]
+    return n
+
+
 @kernel
 def split_block(context: ContextRecord, text: U8s, n_bytes: int, readable: int, start: int, limit: int) -> int:
     """Write the ends of the pieces from `start` on to the context; return how many, or UNCOVERED.
@@ -171,6 +183,8 @@ def split_block(context: ContextRecord, text: U8s, n_bytes: int, readable: int, 
         context.ends[0] = n_bytes
         context.after = n_bytes
         return 1
+    if splitter == GIVEN_ENDS:
+        return _given_block(context, limit)
     if splitter == STAGES_IN_TURN:
         return stages_block(context, text, n_bytes, start, limit)
     return scan_block(context, text, n_bytes, start, limit)
@@ -196,7 +210,7 @@ def _other_piece(context: ContextRecord, piece: U8s, n_bytes: int, low: int, hig
     return count
 
 
-@kernel
+@outlined
 def look_up_block(context: ContextRecord, text: U8s, start: int, ends: I32s, n_pieces: int, out: I32s) -> int:
     """Write the ids of a block's recorded pieces, the first from `start` on; return how many, or NO_MEMORY."""
     keys, slots, at = context.keys, context.slots, out
@@ -254,27 +268,4 @@ def encode(context: ContextRecord, text: U8s, n_bytes: int, out: I32s) -> int:
             return NO_MEMORY
         total += n
         position = context.after
-    return total
-
-
-@kernel
-def encode_pieces(context: ContextRecord, text: U8s, n_bytes: int, out: I32s, ends: I32s, n_pieces: int) -> int:
-    """Write the ids of a text that is split already, as `encode` does.
-
-    `ends`: the ends of the n_pieces pieces. PAD_BYTES follow the text.
-    """
-    if n_bytes > MOST_TEXT_BYTES:
-        return NO_MEMORY
-    context.readable_end = address_of(text) + n_bytes + PAD_BYTES
-    total, begin, done = 0, 0, 0
-    while done < n_pieces:
-        block, block_ends = min(n_pieces - done, BLOCK_BYTES), from_item(ends, done)
-        make_room(context)
-        record_pieces(context, text, begin, block_ends, block)
-        n = look_up_block(context, text, begin, block_ends, block, from_item(out, total))
-        if n < 0:
-            return NO_MEMORY
-        total += n
-        done += block
-        begin = ends[done - 1]
     return total

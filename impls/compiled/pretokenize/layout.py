@@ -5,7 +5,7 @@ from __future__ import annotations
 from impls.compiled.typed_memory import I32s, Record, U8s, U16s, i64
 
 # Values of the field SPLITTER; from CL100K on, windows over an automaton or, if DEEPSEEK, over stages
-WHOLE_TEXT, AUTOMATON, STAGES_IN_TURN, CL100K, QWEN, O200K, TEKKEN, GPT2, DEEPSEEK = range(9)
+WHOLE_TEXT, GIVEN_ENDS, AUTOMATON, STAGES_IN_TURN, CL100K, QWEN, O200K, TEKKEN, GPT2, DEEPSEEK = range(10)
 
 
 class Automaton(Record):
@@ -48,16 +48,15 @@ class Masks(Record):
 
 
 class SpecialRow(Record):
-    """A prefix of special tokens; offsets are in bytes from the table's start."""
+    """A prefix of special tokens."""
 
-    offset: i64  # offset of the prefix
     n_bytes: i64  # its size
-    suffixes: i64  # offset of its first suffix's `SuffixRow`; the others follow
-    n_suffixes: i64  # their number
+    first: i64  # index of the first token that begins with it
+    n_tokens: i64  # their number
 
 
-class SuffixRow(Record):
-    """What follows a prefix in one special token."""
+class SpecialToken(Record):
+    """A special token."""
 
-    offset: i64  # offset of its bytes from the table's start
+    offset: i64  # where its bytes begin
     n_bytes: i64

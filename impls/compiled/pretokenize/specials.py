@@ -15,7 +15,6 @@ from os.path import commonprefix
 import numpy as np
 
 from impls.compiled.merge.spelling_tables import single_characters
-from impls.compiled.pretokenize.layout import SpecialRow, SuffixRow
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.model.whole_tokens import WholeTokens
@@ -27,41 +26,36 @@ _MOST_PREFIXES = 4
 """Up to this many prefixes are searched by the kernels, one by one."""
 
 
-SpecialTokenTable = tuple[np.ndarray, int]
-"""The table that `pretokenize/special_search` reads (uint8, see `SpecialRow`) and its number of rows."""
+SpecialTokenTable = tuple[Mapping[str, np.ndarray], int]
+"""The arrays that `pretokenize/special_search` reads, by the fields that point at them, and their number of rows."""
 
 
-def suffixes_by_prefix(texts: Iterable[str]) -> dict[str, list[str]]:
-    """Group special tokens by their first character; return what follows the common prefix in each group, sorted.
+def tokens_by_prefix(texts: Iterable[str]) -> dict[str, list[str]]:
+    """Group special tokens by their first character; return each group, sorted, by its common prefix.
 
-    No suffix is a prefix of another: finding the shorter token is enough.
+    Tokens that begin with another one are left out: finding the shorter token is enough.
     """
     groups: dict[str, list[str]] = defaultdict(list)
     for text in sorted(texts):
         group = groups[text[0]]
         if not group or not text.startswith(group[-1]):
             group.append(text)
-    by_prefix = {commonprefix(group): group for group in groups.values()}  # noqa: RUF071 - of strings, not of paths
-    return {prefix: [text[len(prefix) :] for text in group] for prefix, group in by_prefix.items()}
+    return {commonprefix(group): group for group in groups.values()}  # noqa: RUF071 - of strings, not of paths
 
 
 def special_table(by_prefix: Mapping[str, Sequence[str]]) -> SpecialTokenTable:
     """Return the table for the kernels; if there are too many prefixes, an empty one with -1 rows."""
     if len(by_prefix) > _MOST_PREFIXES:
-        return np.zeros(1, np.uint8), -1
-    suffixes = list(by_prefix.values())
-    texts = [text.encode() for text in chain(by_prefix, *suffixes)]
-    n_rows, lengths = len(by_prefix), list(map(len, texts))
-    suffixes_at = SpecialRow.dtype.itemsize * n_rows
-    begin = suffixes_at + SuffixRow.dtype.itemsize * (len(texts) - n_rows)
-    places = list(zip(accumulate(lengths, initial=begin), lengths, strict=False))
-    first = accumulate(map(len, suffixes), initial=0)
-    rows = [
-        (*place, suffixes_at + SuffixRow.dtype.itemsize * n_before, len(group))
-        for place, n_before, group in zip(places, first, suffixes, strict=False)
-    ]
-    data = np.array(rows, np.int64).tobytes() + np.array(places[n_rows:], np.int64).tobytes() + b"".join(texts)
-    return np.frombuffer(data + bytes(1), np.uint8), n_rows
+        return {}, -1
+    n_tokens, texts = list(map(len, by_prefix.values())), [text.encode() for text in chain(*by_prefix.values())]
+    n_bytes = list(map(len, texts))
+    rows = zip((len(prefix.encode()) for prefix in by_prefix), accumulate(n_tokens, initial=0), n_tokens, strict=False)
+    arrays: dict[str, np.ndarray] = {
+        "specials": np.array(list(rows), np.int64),
+        "special_tokens": np.array(list(zip(accumulate(n_bytes, initial=0), n_bytes, strict=False)), np.int64),
+        "special_bytes": np.frombuffer(b"".join(texts) + bytes(1), np.uint8),
+    }
+    return arrays, len(n_tokens)
 
 
 class Specials:

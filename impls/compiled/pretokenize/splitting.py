@@ -47,16 +47,16 @@ class Splitting:
     """The splitter of a context, and its tables."""
 
     splitter: int
-    """`WHOLE_TEXT` and so on: no pattern, an automaton, stages, or windows over an automaton."""
-    tables: SplitTables | None
+    """`WHOLE_TEXT` and so on: no pattern, an automaton, stages, or windows over these."""
     stages: tuple[SplitTables, ...] = ()
+    """The automaton of each stage."""
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
     """Other tables, by the field of `layout.ContextRecord` that points at each."""
 
     @property
-    def automata(self) -> tuple[SplitTables, ...]:
-        """Return the automaton of each stage."""
-        return self.stages if self.tables is None else (self.tables,)
+    def automaton(self) -> SplitTables | None:
+        """Return the only automaton; None if there are several stages, or gaps."""
+        return self.stages[0] if len(self.stages) == 1 and not self.stages[0].has_gaps else None
 
 
 class SplitContext(Slots):
@@ -87,19 +87,10 @@ class SplitContext(Slots):
 
     def _splitting(self, splitting: Splitting) -> None:
         self["splitter"] = splitting.splitter
-        tables = splitting.tables
-        if tables is not None:
-            for name in _ARRAYS:
-                self.hold(f"automaton.{name}", getattr(tables, name))
-            self["automaton.end_class"] = tables.end
         for name, array in splitting.arrays.items():
             self.hold(name, array)
-        if splitting.stages:
-            self._stages(splitting.stages)
-
-    def _stages(self, stages: tuple[SplitTables, ...]) -> None:
-        rows = np.zeros(len(stages), StageRecord.dtype)
-        for number, tables in enumerate(stages):
+        rows = np.zeros(len(splitting.stages), StageRecord.dtype)
+        for number, tables in enumerate(splitting.stages):
             for name in _ARRAYS:
                 array = getattr(tables, name)
                 self.keep(f"{name} of stage {number}", array)
@@ -107,7 +98,7 @@ class SplitContext(Slots):
             rows[number]["automaton"]["end_class"] = tables.end
             rows[number]["has_gaps"] = tables.has_gaps
         self.hold("stages", rows)
-        self["n_stages"] = len(stages)
+        self["n_stages"] = len(rows)
 
 
 _FORMAT = 4
@@ -134,7 +125,7 @@ def splitting_of(stages: tuple[str, ...]) -> tuple[Splitting | None, str]:
     that there is one automaton per stage.
     """
     if not stages:
-        return Splitting(WHOLE_TEXT, None), "automaton"
+        return Splitting(WHOLE_TEXT), "automaton"
     tables: list[SplitTables] = []
     flags: Mapping[str, np.ndarray]
     for number, stage in enumerate(stages, 1):
@@ -148,17 +139,15 @@ def splitting_of(stages: tuple[str, ...]) -> tuple[Splitting | None, str]:
     splitter, flags = STAGES_IN_TURN if has_stages else AUTOMATON, {}
     if named := [number for name, number in _WINDOWS.items() if NAMED[name] == stages]:
         splitter, flags, words = named[0], _flag_tables(_FLAGS_OF.get(named[0], "without case")), f"{words}, windows"
-    if has_stages:
-        return Splitting(splitter, None, tuple(tables), flags), words
-    return Splitting(splitter, first, arrays=flags), words
+    return Splitting(splitter, tuple(tables), flags), words
 
 
 def with_borders(splitting: Splitting, borders: SplitTables) -> tuple[Splitting, str]:
     """Return a splitting that cuts by `splitting`, then at `borders`; and its description."""
-    stages = (*splitting.automata, borders)
+    stages = (*splitting.stages, borders)
     if len(stages) > 1:
-        return Splitting(STAGES_IN_TURN, None, stages), f"automaton, {len(stages) - 1} stages, borders"
-    return Splitting(AUTOMATON, borders), "automaton, borders"
+        return Splitting(STAGES_IN_TURN, stages), f"automaton, {len(stages) - 1} stages, borders"
+    return Splitting(AUTOMATON, stages), "automaton, borders"
 
 
 def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | None:
@@ -166,7 +155,7 @@ def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | Non
 
     None if there are stages, or no cuts.
     """
-    return None if splitting.tables is None else cuts_outside(splitting.tables, kept_whole)
+    return None if splitting.automaton is None else cuts_outside(splitting.automaton, kept_whole)
 
 
 def _split_tables(pattern: str) -> SplitTables:

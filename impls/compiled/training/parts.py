@@ -82,7 +82,7 @@ def _add_block(words: Words, file: TextFile, offset: int, content: memoryview) -
 def _line_cuts(pattern: tuple[str, ...]) -> int:
     """Return, as a bit for each class, before which characters a text may be cut after a line break."""
     splitting, _ = splitting_of(pattern)
-    tables = None if splitting is None else splitting.tables
+    tables = None if splitting is None else splitting.automaton
     if tables is None or (cuts := cuts_outside(tables, ())) is None:
         return 0
     return int(cuts[tables.class_of("\n")])

@@ -68,7 +68,7 @@ class Words(Pieces):
         super().__init__(layout.CountingRecord)
         splitting, _ = splitting_of(stages)
         self._splits = splitting is not None
-        self.context = SplitContext(splitting or Splitting(WHOLE_TEXT, None))
+        self.context = SplitContext(splitting or Splitting(WHOLE_TEXT))
         """The memory that kernels split with, and the tables of the pattern."""
         self.stages, self._splitter = stages, Splitter(stages)
         self.hold("piece_table", aligned_zeros(16 << _BITS))

@@ -46,7 +46,7 @@ def test_the_automaton_cuts_between_characters_no_token_holds_side_by_side(fuzz:
     byte_tables = build_tables(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
     for _ in range(40 * fuzz):
         tables = random_tables(rng)
-        automaton = Context(byte_tables, Splitting(AUTOMATON, tables))
+        automaton = Context(byte_tables, Splitting(AUTOMATON, (tables,)))
         for _ in range(12):
             text = random_text(rng)
             assert piece_ends(automaton, text) == expected_ends(tables, text), text

@@ -246,7 +246,6 @@ def test_a_text_that_is_too_long_is_refused_with_what_to_do(monkeypatch: pytest.
     tokenizer = Compiled(Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern="gpt2"))
     context, too_many = tokenizer._own, MOST_TEXT_BYTES + 1
     assert native.encode(context.address, 0, too_many, 0) == NO_MEMORY
-    assert native.encode_pieces(context.address, 0, too_many, 0, 1, 0) == NO_MEMORY
     monkeypatch.setattr(plain, "MOST_TEXT_BYTES", 20)
     assert len(tokenizer.encode("ü" * 10)) == 20
     for call in (tokenizer.encode, tokenizer.count, lambda text: tokenizer.encode_batch([text])):

@@ -89,7 +89,7 @@ def test_named_patterns_cut_as_regex_does(name: str, with_windows: bool, byte_ta
     assert words.startswith("automaton")
     assert words.endswith(", windows") == (name in WINDOWED)
     if not with_windows and name in WINDOWED:
-        splitting = replace(splitting, splitter=STAGES_IN_TURN if splitting.stages else AUTOMATON)
+        splitting = replace(splitting, splitter=AUTOMATON if splitting.automaton else STAGES_IN_TURN)
     context, reference, rng = Context(byte_tables, splitting), Splitter(NAMED[name]), random.Random(name)
     n_texts = (300 if with_windows else 40) * fuzz
     texts = [*TEXTS, *(kind(rng) for kind in KINDS for _ in range(n_texts))]
@@ -120,7 +120,7 @@ def test_random_patterns_cut_as_regex_does(byte_tables: ModelTables, fuzz: int) 
         except NotExpressible:
             continue
         expressed += 1
-        context, reference = Context(byte_tables, Splitting(AUTOMATON, tables)), Splitter([pattern])
+        context, reference = Context(byte_tables, Splitting(AUTOMATON, (tables,))), Splitter([pattern])
         for text in [*TEXTS[:-1], *(random_text(rng) for _ in range(40))]:
             assert pieces(context, text) == reference.split(text), (pattern, text)
 
@@ -171,7 +171,7 @@ def test_a_stage_that_stays_with_regex_is_named() -> None:
     ],
 )  # fmt: skip
 def test_forms_of_writing_are_understood(pattern: str, byte_tables: ModelTables) -> None:
-    context, reference = Context(byte_tables, Splitting(AUTOMATON, split_tables(pattern))), Splitter([pattern])
+    context, reference = Context(byte_tables, Splitting(AUTOMATON, (split_tables(pattern),))), Splitter([pattern])
     rng = random.Random(pattern)
     for _ in range(200):
         text = "".join(rng.choices("aAbc \n1\r漢字é\U0001f389", k=rng.choice([1, 3, 9])))
@@ -179,7 +179,7 @@ def test_forms_of_writing_are_understood(pattern: str, byte_tables: ModelTables)
 
 
 def test_text_the_pattern_leaves_out_is_reported(byte_tables: ModelTables) -> None:
-    context = Context(byte_tables, Splitting(AUTOMATON, split_tables("a+|b")))
+    context = Context(byte_tables, Splitting(AUTOMATON, (split_tables("a+|b"),)))
     assert pieces(context, "aab") == ["aa", "b"]
     for text in ("aac", "c", "aab" * 3000 + "c"):
         refused(plain.Uncovered, None, piece_ends, context, text)
