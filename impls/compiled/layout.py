@@ -8,7 +8,7 @@ symbol": an int32 for each symbol). Limits that tables and kernels share are her
 
 from __future__ import annotations
 
-from impls.compiled.pretokenize.layout import Masks, SpecialRow, SpecialToken, StageRecord
+from impls.compiled.pretokenize.layout import Automaton, Masks, SpecialRow, SpecialToken
 from impls.compiled.typed_memory import I32s, I64s, Record, Rows, U8s, U16s, i64
 
 SYMBOL_BITS = 21
@@ -98,7 +98,7 @@ class ContextRecord(Record):
     splitter: i64  # which splitter, see `pretokenize/layout`
     character_flags: U8s  # uint8 by page * 64 + code point % 64: the flags of a character, for the windows
     flag_pages: U16s  # uint16 by code point // 64: its page of CHARACTER_FLAGS
-    stages: Rows[StageRecord]  # the automaton of the pattern, or of what windows leave; several if it has stages
+    stages: Rows[Automaton]  # the automaton of the pattern, or of what windows leave; several if it has stages
     n_stages: i64  # number of stages
     given_ends: I32s  # int32: the ends of the pieces to come of a text that is split already
     # merging

@@ -69,6 +69,7 @@ class Compiled(Tokenizer):
         if splitting is not None and model.alphabet == "chars" and (tables := borders(model)) is not None:
             splitting, self.splitting = with_borders(splitting, tables)
         self._special_pieces = SpecialPieces(model)
+        self._rewrites = model.rewrites_text or bool(self._special_pieces)
         self._specials = Specials(model)
         by_prefix = tokens_by_prefix(model.whole_token_ids)
         cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, by_prefix)
@@ -88,12 +89,11 @@ class Compiled(Tokenizer):
         """Make this the tokenizer's own context, whose built-ins `encode` and the other methods call."""
         self._own = context
         self._fast = context.builtins if self._automaton else None
-        rewrites = self.model.rewrites_text or bool(self._special_pieces)
-        if self._fast is not None and rewrites:
+        if self._fast is not None and self._rewrites:
             self._fast = self._fast.after(self._written)
         self._list = _never if self._fast is None else self._fast.encode_to_list
         # `encode` tries these built-ins first; they search the original text for special tokens.
-        self._searching = None if rewrites else self._fast
+        self._searching = None if self._rewrites else self._fast
         self._list_unless_special = _never if self._searching is None else self._searching.encode_to_list_unless_special
 
     def token_ends(self) -> KernelEnds | None:
@@ -203,19 +203,18 @@ class Compiled(Tokenizer):
         # The checked build declares the text that is read for the process, not for a thread.
         threads = 1 if is_checked() else min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
         is_searched = not self._specials.none and bool(allowed_special or disallowed_special or self._added)
-        is_rewritten = self.model.rewrites_text or bool(self._special_pieces)
 
         def prepared(text: str) -> str | None:
             """Return the text as the kernels take it, or None; special tokens are searched in the original."""
             return self._written(text) if not is_searched or self._specials.absent(text) else None
 
-        written: Sequence[str | None] = list(map(prepared, texts)) if is_rewritten else texts
+        written: Sequence[str | None] = list(map(prepared, texts)) if self._rewrites else texts
         job = BatchJob(self._pool, threads - 1, len(texts))
         results: list[Any] = [None] * len(texts)
 
         def encode(context: Context) -> bool:
             assert context.builtins is not None, "batches without built-ins are encoded text by text"
-            for first in job.waves(context.builtins, written, int(is_searched and not is_rewritten)):
+            for first in job.waves(context.builtins, written, int(is_searched and not self._rewrites)):
                 context.builtins.batch_collect(job.address, results, first, as_arrays)
             return True
 

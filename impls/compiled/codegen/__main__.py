@@ -20,13 +20,13 @@ from numba import types
 
 from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PREFIX, exported
-from impls.compiled.codegen.memory import OUTLINED, external
+from impls.compiled.codegen.memory import OUTLINED
 from impls.compiled.codegen.pipeline import KernelCompiler, collected
 from impls.compiled.codegen.pointers import record_at, type_named
 from impls.compiled.codegen.target import target_machine
+from impls.compiled.cpython.pyobjects import long_as_address
 from impls.compiled.layout import ContextRecord
 
-_long_as_address = external("PyLong_AsVoidPtr", 1)
 _context_at = record_at(ContextRecord)
 
 
@@ -46,11 +46,11 @@ def entry(module: str, name: str) -> Any:
     body = getattr(import_module(f"impls.compiled.{module}"), name)
     if name in METHODS:
         return numba.cfunc("int64(int64, int64)")(
-            lambda bound, argument: body(_context_at(_long_as_address(bound)), argument)
+            lambda bound, argument: body(_context_at(long_as_address(bound)), argument)
         )
     if name in FAST_METHODS:
         return numba.cfunc("int64(int64, int64, int64)")(
-            lambda bound, arguments, count: body(_context_at(_long_as_address(bound)), arguments)
+            lambda bound, arguments, count: body(_context_at(long_as_address(bound)), arguments)
         )
     function = body.py_func
     *arguments, _ = (type_named(annotation, function.__globals__) for annotation in function.__annotations__.values())

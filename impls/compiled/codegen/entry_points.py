@@ -29,13 +29,13 @@ OBJECT_FILES = {
         "training.cells": "fill_cells compact_cells",
         "training.pairs": "count_pairs spread_pairs list_pairs",
         "training.learn": "learn",
-        "threads.batch": "ask_worker run_worker run_claimed batch_fetch batch_collect batch_close",
+        "threads.batch": "ask_worker run_worker run_claimed batch_fetch batch_collect",
     },
 }
 """By object file, by module: its kernels."""
 CALL_ENCODE = ("arrays", "batches-and-training")
 """The object files whose kernels call `encode`, which is in the first object file."""
-FAST_METHODS = ("run_claimed", "batch_fetch", "batch_collect", "batch_close")
+FAST_METHODS = ("run_claimed", "batch_fetch", "batch_collect")
 """Bodies of built-in functions; their arguments are the context, the address of the objects passed, their number."""
 
 

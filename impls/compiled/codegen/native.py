@@ -78,19 +78,13 @@ def faults() -> tuple[int, int, int]:
 
 
 @cache
-def index_by_field(dtype: np.dtype, within: str = "", start: int = 0) -> dict[str, int]:
-    """Return the index of every field in a record seen as an int64 array; fields of nested records by dotted name."""
-    indices: dict[str, int] = {}
-    for name, (kind, offset, *_) in (dtype.fields or {}).items():
-        if kind.fields is None:
-            indices[within + name] = (start + offset) >> 3
-        else:
-            indices |= index_by_field(kind, f"{within}{name}.", start + offset)
-    return indices
+def _index_by_field(dtype: np.dtype) -> dict[str, int]:
+    """Return the index of every field in a record seen as an int64 array."""
+    return {name: field[1] >> 3 for name, field in (dtype.fields or {}).items()}
 
 
 class Slots:
-    """One record whose fields are read and written by name; those of nested records by dotted name.
+    """One record whose fields are read and written by name.
 
     The arrays that it points at are kept alive, and declared to the checked build.
     """
@@ -98,7 +92,7 @@ class Slots:
     def __init__(self, kind: type[Record]) -> None:
         self.slots = np.zeros(kind.dtype.itemsize >> 3, np.int64)
         self.address = address(self.slots)
-        self._index = index_by_field(kind.dtype)
+        self._index = _index_by_field(kind.dtype)
         self._held: dict[str, np.ndarray] = {}
         self._numbers: dict[str, int] = {}
         if is_checked():

@@ -219,7 +219,6 @@ class Builtins:
     run_claimed: Callable[[int, Callable[[Any], bool], Any], bool | None]
     batch_fetch: Callable[[int, Sequence[str | None], int, int, int], int]
     batch_collect: Callable[[int, list[Any], int, bool], None]
-    batch_close: Callable[[int], None]
 
     def __init__(self, context: int, change: Callable[[str], str | None] | None = None) -> None:
         """Store the address of the context; for `change` see `after`."""

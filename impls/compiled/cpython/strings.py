@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from impls.compiled.codegen.memory import (
     allocate,
-    choose,
     declare_region,
     external,
     inlined,
@@ -64,15 +63,6 @@ def length_of(text: int) -> int:
 def most_utf8_bytes(kind: int) -> int:
     """Return the maximum number of UTF-8 bytes of a character of that kind."""
     return 1 + min(kind, 3)
-
-
-@kernel
-def characters_of(context: ContextRecord, text: int) -> tuple[int, int]:
-    """Return the kind of a str's characters (0 for ASCII, -1 if they cannot be read here) and their address."""
-    state, kind = state_of(context, text), kind_of(context, text)
-    if state >= 0 and (state >> 3) & 3 == 3:
-        return 0, utf8_and_size(text, field_address(context, "size"))
-    return choose(kind == 0, -1, kind), text + context.str_data
 
 
 @kernel

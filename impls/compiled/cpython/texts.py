@@ -17,16 +17,17 @@ from impls.compiled.codegen.memory import (
     release_memory,
     shift_right,
 )
-from impls.compiled.codegen.pointers import address_of, u8s
+from impls.compiled.codegen.pointers import address_of, field_address, u8s
 from impls.compiled.cpython.pyobjects import release_lock, restore_thread
 from impls.compiled.cpython.strings import (
     character,
-    characters_of,
+    kind_of,
     length_of,
     most_utf8_bytes,
     release_utf8,
     state_of,
     utf8,
+    utf8_and_size,
     utf8_of_part,
 )
 from impls.compiled.layout import (
@@ -88,7 +89,7 @@ def _class_of(automaton: Automaton, code: int) -> int:
 @kernel
 def _cut_within(context: ContextRecord, kind: int, characters: int, begin: int, end: int) -> int:
     """Return the last index after `begin`, and before `end`, at which a text may be cut; `begin` if none."""
-    cuts, automaton, at = context.cuts, context.stages[0].automaton, end - 1
+    cuts, automaton, at = context.cuts, context.stages[0], end - 1
     after = _class_of(automaton, character(kind, characters, max(at, begin)))
     while at > begin:
         before = _class_of(automaton, character(kind, characters, at - 1))
@@ -117,15 +118,16 @@ def _end_of_part(context: ContextRecord, kind: int, characters: int, begin: int,
 
 @kernel
 def splittable_characters(context: ContextRecord, text: int) -> tuple[int, int]:
-    """Return `characters_of` for a str that may be encoded part by part; -1 and 0 for any other.
+    """Return the kind of a str's characters (0 for ASCII) and their address; -1 if it is not encoded part by part.
 
     A text that may be too large to be encoded at once is not cut up either: a later call could refuse it.
     """
-    kind, characters = -1, 0
-    if context.cuts != 0:
-        kind, characters = characters_of(context, text)
-    if kind >= 0 and length_of(text) * most_utf8_bytes(kind) > MOST_TEXT_BYTES:
+    kind, characters = kind_of(context, text), text + context.str_data
+    is_ascii = (state_of(context, text) >> 3) & 3 == 3
+    if context.cuts == 0 or (kind == 0 and not is_ascii) or length_of(text) * most_utf8_bytes(kind) > MOST_TEXT_BYTES:
         return -1, 0
+    if is_ascii:
+        characters = utf8_and_size(text, field_address(context, "size"))
     return kind, characters
 
 

@@ -115,22 +115,17 @@ def _fill(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s, place
     right = NONE
     for k in range(n_places):
         i = n_places - 1 - k
-        right = _fill_place(context, places, i, symbols[i], right)
+        symbol = symbols[i]
+        places[i].symbol = symbol
+        places[i].following = i + 1
+        places[i].previous = i - 1
+        rank = merged(context, symbol, right)
+        if rank != NONE:
+            _enqueue_first(context, places, i, rank)
+        else:
+            places[i].rank = NONE
+        right = symbol
     return n_places
-
-
-@kernel
-def _fill_place(context: ContextRecord, places: Rows[Place], i: int, symbol: int, right: int) -> int:
-    """Fill place `i` with a symbol whose right neighbour is `right`; return the symbol."""
-    places[i].symbol = symbol
-    places[i].following = i + 1
-    places[i].previous = i - 1
-    rank = merged(context, symbol, right)
-    if rank != NONE:
-        _enqueue_first(context, places, i, rank)
-    else:
-        places[i].rank = NONE
-    return symbol
 
 
 @kernel

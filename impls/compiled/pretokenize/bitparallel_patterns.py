@@ -190,7 +190,7 @@ def _block(
             if kind == DEEPSEEK:
                 window = stages_piece_end(context, text, n_bytes, window)
             else:
-                window = piece_end(context.stages[0].automaton, text, n_bytes, inner_start(text, n_bytes, window))
+                window = piece_end(context.stages[0], text, n_bytes, inner_start(text, n_bytes, window))
             if window < 0:
                 return UNCOVERED
             ends[n] = window

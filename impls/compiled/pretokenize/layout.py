@@ -9,19 +9,14 @@ WHOLE_TEXT, GIVEN_ENDS, AUTOMATON, STAGES_IN_TURN, CL100K, QWEN, O200K, TEKKEN, 
 
 
 class Automaton(Record):
-    """The automaton of a pattern, see `pretokenize/scan`."""
+    """The automaton of a pattern, or of one of its stages, see `pretokenize/scan`."""
 
     transitions: I32s  # int32 by state and class
     ascii_classes: U8s  # uint8 by ASCII character: its class
     pages: U16s  # uint16 by code point // 64: its page of `page_classes`
     page_classes: U8s  # uint8 by page * 64 + code point % 64: the class of a character
     end_class: i64  # the class that stands for the end of the text
-
-
-class StageRecord(Record):
-    """One stage of a splitter of several stages."""
-
-    automaton: Automaton
+    # of a stage, see `pretokenize/stages`
     has_gaps: i64  # 1 if text that the pattern leaves out is a piece of its own
     end: i64  # offset at which the stage's current piece ends
 

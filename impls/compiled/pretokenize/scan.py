@@ -73,7 +73,7 @@ def scan_block(context: ContextRecord, text: U8s, n_bytes: int, start: int, limi
 
     The end of the last piece is stored in the context as AFTER.
     """
-    automaton = context.stages[0].automaton
+    automaton = context.stages[0]
     transitions, ascii_classes = automaton.transitions, automaton.ascii_classes
     pages, page_classes = automaton.pages, automaton.page_classes
     ends, n = context.ends, 0

@@ -29,8 +29,8 @@ from impls.compiled.pretokenize.layout import (
     STAGES_IN_TURN,
     TEKKEN,
     WHOLE_TEXT,
+    Automaton,
     Masks,
-    StageRecord,
 )
 from impls.core.pattern.classes import paged
 from impls.core.pattern.flags import Kind, character_flags
@@ -89,13 +89,13 @@ class SplitContext(Slots):
         self["splitter"] = splitting.splitter
         for name, array in splitting.arrays.items():
             self.hold(name, array)
-        rows = np.zeros(len(splitting.stages), StageRecord.dtype)
+        rows = np.zeros(len(splitting.stages), Automaton.dtype)
         for number, tables in enumerate(splitting.stages):
             for name in _ARRAYS:
                 array = getattr(tables, name)
                 self.keep(f"{name} of stage {number}", array)
-                rows[number]["automaton"][name] = address(array)
-            rows[number]["automaton"]["end_class"] = tables.end
+                rows[number][name] = address(array)
+            rows[number]["end_class"] = tables.end
             rows[number]["has_gaps"] = tables.has_gaps
         self.hold("stages", rows)
         self["n_stages"] = len(rows)

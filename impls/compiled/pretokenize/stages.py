@@ -1,26 +1,26 @@
 """Splits by several stages, or one with gaps: each stage cuts the pieces of the stage before, as if whole texts.
 
-A stage is a record that has an automaton, as a context has, and the end of the stage's current piece; the last stage's
-ends are those of the pieces.
+The record of a stage's automaton also has the end of the stage's current piece; the last stage's ends are those of the
+pieces.
 """
 
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import kernel
 from impls.compiled.layout import UNCOVERED, ContextRecord
-from impls.compiled.pretokenize.layout import StageRecord
+from impls.compiled.pretokenize.layout import Automaton
 from impls.compiled.pretokenize.scan import piece_end, width
 from impls.compiled.typed_memory import U8s
 
 
 @kernel
-def _stage_end(stage: StageRecord, text: U8s, n_bytes: int, start: int) -> int:
+def _stage_end(stage: Automaton, text: U8s, n_bytes: int, start: int) -> int:
     """Return the end of the stage's piece that begins at `start`; a gap ends where the pattern matches again."""
-    end = piece_end(stage.automaton, text, n_bytes, start)
+    end = piece_end(stage, text, n_bytes, start)
     if end >= 0 or stage.has_gaps == 0:
         return end
     position = start + width(text[start])
-    while position < n_bytes and piece_end(stage.automaton, text, n_bytes, position) < 0:
+    while position < n_bytes and piece_end(stage, text, n_bytes, position) < 0:
         position += width(text[position])
     return position
 

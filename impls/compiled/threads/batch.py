@@ -73,7 +73,6 @@ _release = external("PyThread_release_lock", 1)
 _nap = external("usleep", 1)
 
 _worker_at = record_at(WorkerRecord)
-
 context_at = record_at(ContextRecord)
 job_at = record_at(JobRecord)
 
@@ -98,14 +97,34 @@ def _fetch(context: ContextRecord, text: int, item: ItemRecord) -> int:
 
 
 @kernel
+def _end_of(item: ItemRecord) -> None:
+    """Release the memory allocated only for an item, and mark the item as collected."""
+    memory = item.memory
+    if memory != 0:
+        item.memory = 0
+        release_memory(memory)
+    atomic_store(field_address(item, "count"), COLLECTED)
+
+
+@kernel
+def _close(job: JobRecord) -> None:
+    """End a wave: wait until no worker is at work on it, and release its memory."""
+    atomic_store(field_address(job, "next_task"), job.n_tasks)
+    wait_for_workers(job)
+    for i in range(job.n_items):
+        _end_of(job.items[i])
+
+
+@kernel
 def batch_fetch(context: ContextRecord, arguments: int) -> int:
-    """Fill the job with texts from `first` on; return how many: (job, texts, first, least, check_special) -> int.
+    """End the job's wave, begin one of texts from `first` on: (job, texts, first, least, check_special) -> how many.
 
     `texts` is a list of str, with None for a text left to the careful path. A wave ends when the buffer of one thread
     is full, but not before `least` texts. With `check_special` 1, texts that may hold a special token are left out too.
     """
     job, texts = job_at(long_as_address(peek(arguments))), peek(arguments + 8)
     first, least = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
+    _close(job)
     n_texts = min(list_size(texts) - first, job.most_items)
     room = context.out_limit
     n_items, n_tasks, in_task, total = 0, 0, TASK_BYTES, 0
@@ -225,16 +244,6 @@ STRETCH_BYTES = 1 << 15
 
 
 @kernel
-def _end_of(item: ItemRecord) -> None:
-    """Release the memory allocated only for an item, and mark the item as collected."""
-    memory = item.memory
-    if memory != 0:
-        item.memory = 0
-        release_memory(memory)
-    atomic_store(field_address(item, "count"), COLLECTED)
-
-
-@kernel
 def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, low: int, as_arrays: int) -> int:
     """Make objects of the encoded texts; return the index of the first pending one, or -1 with an exception set."""
     high = job.tasks[min(atomic_load(field_address(job, "next_task")), job.n_tasks)]
@@ -270,21 +279,6 @@ def batch_collect(context: ContextRecord, arguments: int) -> int:
     wait_for_workers(job)
     if _collect(context, job, results, first, low, as_arrays) < 0:
         return 0
-    return new_none(context)
-
-
-@kernel
-def _close(job: JobRecord) -> None:
-    atomic_store(field_address(job, "next_task"), job.n_tasks)
-    wait_for_workers(job)
-    for i in range(job.n_items):
-        _end_of(job.items[i])
-
-
-@kernel
-def batch_close(context: ContextRecord, arguments: int) -> int:
-    """End a wave: wait until no worker is at work on it, and release its memory: (job) -> None."""
-    _close(job_at(long_as_address(peek(arguments))))
     return new_none(context)
 
 

@@ -74,7 +74,6 @@ class BatchJob(Slots):
             n_texts = main.batch_fetch(self.address, texts, done, 2 + 2 * self._n_workers, check_special)
             self._ask_workers()
             yield done
-            main.batch_close(self.address)
             done += n_texts
 
     def _ask_workers(self) -> None:

@@ -105,7 +105,7 @@ def _paragraph_end(text: U8s, start: int, n_bytes: int) -> int:
 @inlined
 def _is_cut(context: ContextRecord, line_cuts: int, at: U8s) -> bool:
     """Return whether a text may be cut before the character at `at`, which follows a line break."""
-    automaton = context.stages[0].automaton
+    automaton = context.stages[0]
     after = class_at(automaton.ascii_classes, automaton.pages, automaton.page_classes, at, at[0])
     return shift_right(line_cuts, after) & 1 != 0
 

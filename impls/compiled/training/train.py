@@ -75,16 +75,11 @@ class Learner(Slots):
         self.hold("merges", np.zeros((budget + 1, 3), np.int64))
         self["most_merges"] = budget
         self["most_token_bytes"] = MOST_CELLS if spec.max_token_bytes is None else spec.max_token_bytes
-        self._reserve(texts_no_merge_makes(spec))
-
-    def _reserve(self, texts: list[bytes]) -> None:
-        """Forbid merges that make one of the texts."""
-        arrays = {f"reserved text {i}": np.frombuffer(text, np.uint8) for i, text in enumerate(texts)}
-        for name, array in arrays.items():
-            self.keep(name, array)
-        rows = [(address(array), len(array)) for array in arrays.values()]
-        self.hold("reserved", np.array(rows or [(0, 0)], np.int64))
-        self["n_reserved"] = len(rows)
+        reserved = [np.frombuffer(text, np.uint8) for text in texts_no_merge_makes(spec)]
+        for i, array in enumerate(reserved):
+            self.keep(f"reserved text {i}", array)
+        self.hold("reserved", np.array([(address(array), len(array)) for array in reserved], np.int64))
+        self["n_reserved"] = len(reserved)
 
     def fill(self, words: Pieces, *, in_symbols: bool = False) -> None:
         """Write the cells of the words, which may be spelled in symbols; afterwards the words are no longer needed."""
@@ -138,19 +133,15 @@ class Learner(Slots):
         self["cell"] = 1
         while native.count_pairs(self.address) == layout.NO_ROOM:
             self._spread(65 - self["pair_table_shift"], 0)
-        n_pairs, n_places, longest = self._listed()
+        table = self.held("pair_table").view(np.int64).reshape(-1, 4)
+        places = table[table[:, 1] >= self["threshold"], 3]
+        n_pairs, n_places, longest = len(places), int(places.sum()), int(places.max(initial=0))
         self._spread(max(_LEAST_BITS, (3 * n_pairs).bit_length()), self["threshold"])
         self["n_heap"] = self["pool_used"] = 0
         self._room_in_heap(2 * n_pairs + 1024)
         self._room_in_pool(n_places + max(n_places, 2 * longest) + _SPARE_PLACES)
         self.hold("events", self._zeros(16 * (longest + 1)))
         native.list_pairs(self.address)
-
-    def _listed(self) -> tuple[int, int, int]:
-        """Return the number of pairs that reach the threshold, their number of places, and the maximum of one pair."""
-        table = self.held("pair_table").view(np.int64).reshape(-1, 4)
-        places = table[table[:, 1] >= self["threshold"], 3]
-        return len(places), int(places.sum()), int(places.max(initial=0))
 
     def _merge(self) -> int:
         """Learn merges until there are enough, no pair is frequent enough, or the pool is full; return the status."""
