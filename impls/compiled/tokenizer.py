@@ -15,6 +15,7 @@ import numpy as np
 from impls.compiled.codegen.build import is_checked
 from impls.compiled.context import Context
 from impls.compiled.cpython import plain
+from impls.compiled.cpython.interpreter import Builtins
 from impls.compiled.growing import KernelEnds, TokensByEnd
 from impls.compiled.merge.spelling_tables import borders
 from impls.compiled.pretokenize.layout import GIVEN_ENDS
@@ -90,7 +91,7 @@ class Compiled(Tokenizer):
         self._own = context
         self._fast = context.builtins if self._automaton else None
         if self._fast is not None and self._rewrites:
-            self._fast = self._fast.after(self._written)
+            self._fast = Builtins(context.address, self._written)
         self._list = _never if self._fast is None else self._fast.encode_to_list
         # `encode` tries these built-ins first; they search the original text for special tokens.
         self._searching = None if self._rewrites else self._fast
@@ -212,10 +213,9 @@ class Compiled(Tokenizer):
         job = BatchJob(self._pool, threads - 1, len(texts))
         results: list[Any] = [None] * len(texts)
 
-        def encode(context: Context) -> bool:
-            assert context.builtins is not None, "batches without built-ins are encoded text by text"
-            for first in job.waves(context.builtins, written, int(is_searched and not self._rewrites)):
-                context.builtins.batch_collect(job.address, results, first, as_arrays)
+        def encode(builtins: Builtins) -> bool:
+            for first in job.waves(builtins, written, int(is_searched and not self._rewrites)):
+                builtins.batch_collect(job.address, results, first, as_arrays)
             return True
 
         self._run_claimed(job.address, encode)
@@ -235,17 +235,16 @@ class Compiled(Tokenizer):
         written = self.model.normalize(text)
         return written if self._special_pieces.absent(written) else None
 
-    def _run_claimed(self, job: int, run: Callable[[Context], bool]) -> None:
-        """Call `run` with this tokenizer's own context, or with a borrowed one if that is in use; close the job.
+    def _run_claimed(self, job: int, run: Callable[[Builtins], bool]) -> None:
+        """Call `run` with the built-ins of this tokenizer's own context, or of a borrowed one if that is in use.
 
         Whatever `run` raises, the job at the address is closed.
         """
-        builtins = self._own.builtins
-        if builtins is not None and builtins.run_claimed(job, run, self._own) is not None:
-            return
-        with self._pool.borrowed() as context:
-            if context.builtins is not None:
-                context.builtins.run_claimed(job, run, context)
+        own = self._own
+        if own.builtins is None or own.builtins.run_claimed(job, run, own.builtins) is None:
+            with self._pool.borrowed() as context:
+                if context.builtins is not None:
+                    context.builtins.run_claimed(job, run, context.builtins)
 
     def encode_normalized(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens and surrogates."""

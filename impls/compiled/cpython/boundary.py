@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from impls.compiled.codegen.memory import declare_region, kernel, outlined
 from impls.compiled.cpython.pyobjects import (
-    array_of_ids,
     array_with_room,
     clear_error,
     data_of_array,
     decrement,
     list_of_ids,
     new_none,
+    object_of_ids,
     release_lock,
     restore_thread,
     save_thread,
@@ -88,12 +88,7 @@ def _at_once(context: ContextRecord, text: int, wanted: int, check_special: int)
     count, out = encode_text(context, text, check_special)
     if count == RAISED:
         return 0
-    if count < 0:
-        result = new_none(context)
-    elif wanted == LIST:
-        result = list_of_ids(context, out, count)
-    else:
-        result = array_of_ids(context, out, count)
+    result = object_of_ids(context, out, count, wanted) if count >= 0 else new_none(context)
     release_ids(context, out)
     return result
 

@@ -221,7 +221,11 @@ class Builtins:
     batch_collect: Callable[[int, list[Any], int, bool], None]
 
     def __init__(self, context: int, change: Callable[[str], str | None] | None = None) -> None:
-        """Store the address of the context; for `change` see `after`."""
+        """Store the address of the context.
+
+        With `change`, the built-ins of a text take `change(text)`, and return None if that is None. Those that search
+        for special tokens must not be used then: they would search the changed text.
+        """
         self._context, self._change = context, change
 
     def __getattr__(self, name: str) -> Any:
@@ -235,28 +239,15 @@ class Builtins:
         setattr(self, name, function)
         return function
 
-    def after(self, change: Callable[[str], str | None]) -> Builtins:
-        """Return built-ins that apply those of a text to `change(text)`; they return None if `change` does.
-
-        The built-ins that search for special tokens must not be used: they would search the changed text.
-        """
-        return Builtins(self._context, change)
-
 
 def _after(change: Callable[[str], str | None], take: Callable[[str], Any]) -> Callable[[str], Any]:
     return lambda text: None if (written := change(text)) is None else take(written)
 
 
-_definitions: dict[str, _MethodDefinition] = {}
-
-
+@cache
 def _definition(name: str) -> _MethodDefinition:
-    definition = _definitions.get(name)
-    if definition is None:
-        flags = _METH_O if name in METHODS else _METH_FASTCALL
-        # Two threads that get here at once use the same definition: functions made of a dropped one would outlive it.
-        # It is never freed: some functions are deallocated after this module, at the very end of the interpreter.
-        definition = _MethodDefinition(name.encode(), kernel_address(name), flags, b"")
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(definition))
-        definition = _definitions.setdefault(name, definition)
+    flags = _METH_O if name in METHODS else _METH_FASTCALL
+    definition = _MethodDefinition(name.encode(), kernel_address(name), flags, b"")
+    # It is never freed: some functions are deallocated after this module, at the very end of the interpreter.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(definition))
     return definition

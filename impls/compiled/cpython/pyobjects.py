@@ -102,3 +102,9 @@ def array_of_ids(context: ContextRecord, ids: int, count: int) -> int:
     if array != 0:
         store_in_array(array, 0, ids, count)
     return array
+
+
+@kernel
+def object_of_ids(context: ContextRecord, ids: int, count: int, as_array: int) -> int:
+    """Return a new array, or else a new list, of these ids; 0 with an exception set if out of memory."""
+    return array_of_ids(context, ids, count) if as_array else list_of_ids(context, ids, count)

@@ -118,7 +118,8 @@ def _end_of_part(context: ContextRecord, kind: int, characters: int, begin: int,
 
 @kernel
 def splittable_characters(context: ContextRecord, text: int) -> tuple[int, int]:
-    """Return the kind of a str's characters (0 for ASCII) and their address; -1 if it is not encoded part by part.
+    """Return the kind of the characters (0 for ASCII) of a str that `is_long`, and their address; -1 and 0 if it is not
+    to be encoded part by part.
 
     A text that may be too large to be encoded at once is not cut up either: a later call could refuse it.
     """

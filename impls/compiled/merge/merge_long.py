@@ -200,14 +200,6 @@ def _write(places: Rows[Place], i: int, end: int, symbols: I32s, n: int) -> int:
 
 
 @kernel
-def _first_from(places: Rows[Place], i: int, least: int) -> int:
-    """Return the first place from `i` on that holds a symbol and is at least `least`."""
-    while i < least:
-        i = places[i].following
-    return i
-
-
-@kernel
 def _in_common(before: Rows[Place], i: int, n_places: int, later: Rows[Place], n_later: int) -> int:
     """Return the first place of a later window whose symbol is also in the window before it, or -1.
 
@@ -234,7 +226,9 @@ def _merge_in_windows(context: ContextRecord, piece: U8s, n_bytes: int, places: 
     n, start, size, begin = 0, 0, min(WINDOW_BYTES, n_bytes), 0
     _merge(context, piece, size, symbols, places)
     while start + size < n_bytes:
-        cut = _first_from(places, begin, size - OVERLAP_BYTES)
+        cut = begin
+        while cut < size - OVERLAP_BYTES:
+            cut = places[cut].following
         n = _write(places, begin, cut, symbols, n)
         n_later = min(WINDOW_BYTES, n_bytes - start - cut)
         # Repetitive text: the same bytes merge to the same symbols.

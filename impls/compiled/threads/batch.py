@@ -32,17 +32,16 @@ from impls.compiled.codegen.memory import (
 )
 from impls.compiled.codegen.pointers import field_address, record_at, u8s
 from impls.compiled.cpython.pyobjects import (
-    array_of_ids,
     call_with_one,
     clear_error,
     list_get,
-    list_of_ids,
     list_set,
     list_size,
     long_as_address,
     long_as_long,
     long_from_long,
     new_none,
+    object_of_ids,
     restore_thread,
     save_thread,
     this_thread,
@@ -252,7 +251,7 @@ def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, l
         item = job.items[i]
         count = atomic_load(field_address(item, "count"))
         if count >= 0:
-            ids = array_of_ids(context, item.ids, count) if as_arrays else list_of_ids(context, item.ids, count)
+            ids = object_of_ids(context, item.ids, count, as_arrays)
             if ids == 0:
                 return -1
             list_set(results, first + i, ids)

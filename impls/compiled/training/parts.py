@@ -48,15 +48,18 @@ def count_part(part: Part, words: Words) -> Iterator[int]:
             joined = b"".join(lines)
             parsed = _parsed(joined, file.field, sum(1 for line in lines if line.strip()))
             if parsed is None or not _add_column(words, parsed):
-                for batch in batches(file.json_texts(offset, lines), None):
-                    words.add(batch)
+                _add_texts(words, file.json_texts(offset, lines))
             yield len(joined)
     else:
         for column in file.columns(part.first, part.end):
             if not _add_column(words, column):
-                for batch in batches(file.column_texts(column), None):
-                    words.add(batch)
+                _add_texts(words, file.column_texts(column))
             yield column.nbytes
+
+
+def _add_texts(words: Words, texts: Iterable[str]) -> None:
+    for batch in batches(texts, None):
+        words.add(batch)
 
 
 def _add_block(words: Words, file: TextFile, offset: int, content: memoryview) -> None:

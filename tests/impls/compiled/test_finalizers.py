@@ -6,10 +6,8 @@ import gc
 import os
 import weakref
 
-import pytest
 from child import run
 
-import impls
 from impls.compiled.cpython import interpreter
 
 ATTACK = """
@@ -98,12 +96,8 @@ def test_a_finalizer_that_encodes_changes_no_id(boundary: str) -> None:
     assert (wrong, attacked, right) == ("0", "True", "True")
 
 
-def test_what_built_ins_are_made_of_outlives_their_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    impls.load("compiled", impls.train("priority", ["ab"], impls.TrainingSpec(vocab_size=257)).model).encode("ab")
-    definitions = interpreter._definitions
-    references = [weakref.ref(definition) for definition in definitions.values()]
-    monkeypatch.setattr(interpreter, "_definitions", {})
-    definitions.clear()
+def test_what_built_ins_are_made_of_outlives_their_module() -> None:
+    reference = weakref.ref(interpreter._definition("encode_to_list"))
+    interpreter._definition.cache_clear()
     gc.collect()
-    assert references
-    assert all(reference() is not None for reference in references)
+    assert reference() is not None

@@ -15,6 +15,7 @@ import impls
 from impls.compiled import Compiled
 from impls.compiled.codegen.native import Slots
 from impls.compiled.context import Context
+from impls.compiled.cpython.interpreter import Builtins
 from impls.compiled.threads import worker_threads
 from impls.compiled.threads.layout import JobRecord
 from impls.core.model.model import Model
@@ -26,26 +27,26 @@ def n_started() -> int:
 
 
 def test_a_context_in_use_is_left_alone(fast: Compiled, model: Model) -> None:
-    taken: list[Context] = []
+    taken: list[Builtins] = []
 
-    def encode_beside(context: Context) -> bool:
-        taken.append(context)
+    def encode_beside(builtins: Builtins) -> bool:
+        taken.append(builtins)
         check_every_batch(fast, model, texts_of(300), 2)
         assert fast.encode("the cat") == Priority(model).encode("the cat")
         return True
 
-    def take_another(context: Context) -> bool:
-        taken.append(context)
+    def take_another(builtins: Builtins) -> bool:
+        taken.append(builtins)
         run(encode_beside)
         return True
 
-    def run(action: Callable[[Context], bool]) -> None:
+    def run(action: Callable[[Builtins], bool]) -> None:
         job = worker_threads.BatchJob(fast._pool, 0, 1)
         fast._run_claimed(job.address, action)
 
     run(take_another)
     run(encode_beside)
-    assert [one is fast._own for one in taken] == [True, False, True]
+    assert [each is fast._own.builtins for each in taken] == [True, False, True]
 
 
 INTERRUPTED = """
