@@ -207,7 +207,7 @@ def test_parquet_is_counted_by_row_groups(tmp_path: Path, n_rows: int, monkeypat
         assert len(given.files[0].parts(2)) > 1 or n_rows < 40
         assert dict(count_files(given, resolve("gpt2")).items()) == expected(given, "gpt2")
     parquet.write_table(pyarrow.table({"text": [1, 2]}), path)
-    assert "holds int64, not text" in str(ended(counted_in_order, TextFiles([TextFile(path)])))
+    assert "contains int64, not text" in str(ended(counted_in_order, TextFiles([TextFile(path)])))
 
 
 def test_a_column_with_bad_utf8_is_left_to_python_and_rows_that_are_null_are_left_out() -> None:

@@ -88,7 +88,7 @@ def test_json_lines_and_parquet_give_a_field(tmp_path: Path) -> None:
     both = TextFiles([TextFile(lines, field="content"), TextFile(table, field="content")])
     assert list(both) == ["bir", "iki\n\nüç"] * 2
     refused(InvalidFile, r"no column 'text'; its columns: \['id', 'content'\]", list, TextFile(table).texts())
-    refused(InvalidFile, "'id' holds int64, not text", list, TextFile(table, field="id").texts())
+    refused(InvalidFile, "'id' contains int64, not text", list, TextFile(table, field="id").texts())
 
 
 def test_bytes_that_are_not_utf8_are_named_or_replaced(tmp_path: Path) -> None:
