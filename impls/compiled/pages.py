@@ -63,8 +63,7 @@ def return_freed() -> None:
 
 def address(array: np.ndarray) -> int:
     """Return the address of an array's data; the caller keeps the array alive while kernels use it."""
-    start: int = array.__array_interface__["data"][0]
-    return start
+    return array.ctypes.data
 
 
 _SHARE = 8

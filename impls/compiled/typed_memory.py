@@ -27,10 +27,13 @@ class Record:
     """
 
     dtype: ClassVar[np.dtype]
+    index: ClassVar[dict[str, int]]
+    """The index of every field in a record seen as an int64 array."""
 
     def __init_subclass__(cls) -> None:
         module = cls.module()
         cls.dtype = np.dtype([(name, _dtype_of(kind, module)) for name, kind in cls.__annotations__.items()])
+        cls.index = {name: field[1] >> 3 for name, field in (cls.dtype.fields or {}).items()}
 
     @classmethod
     def module(cls) -> dict[str, Any]:

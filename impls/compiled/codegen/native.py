@@ -6,7 +6,6 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable
-from functools import cache
 from threading import Lock
 
 import numpy as np
@@ -77,22 +76,17 @@ def faults() -> tuple[int, int, int]:
     return count, place, n_bytes
 
 
-@cache
-def _index_by_field(dtype: np.dtype) -> dict[str, int]:
-    """Return the index of every field in a record seen as an int64 array."""
-    return {name: field[1] >> 3 for name, field in (dtype.fields or {}).items()}
-
-
 class Slots:
     """One record whose fields are read and written by name.
 
     The arrays that it points at are kept alive, and declared to the checked build.
     """
 
-    def __init__(self, kind: type[Record]) -> None:
-        self.slots = np.zeros(kind.dtype.itemsize >> 3, np.int64)
+    def __init__(self, kind: type[Record], n_more: int = 0) -> None:
+        """Make a record of zeros, followed by `n_more` bytes or a few more."""
+        self.slots = np.zeros((kind.dtype.itemsize + n_more + 7) >> 3, np.int64)
         self.address = address(self.slots)
-        self._index = _index_by_field(kind.dtype)
+        self._index = kind.index
         self._held: dict[str, np.ndarray] = {}
         self._numbers: dict[str, int] = {}
         if is_checked():
@@ -134,8 +128,8 @@ class Slots:
     def keep(self, name: str, array: np.ndarray) -> None:
         """Keep an array alive to which the record points only indirectly."""
         self._held[name] = array
-        self._forget(name)
         if is_checked():
+            self._forget(name)
             self._numbers[name] = declare(array)
 
     def _forget(self, name: str) -> None:

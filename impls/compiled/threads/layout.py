@@ -21,7 +21,7 @@ class JobRecord(Record):
 
     next_task: OwnLine  # index of the next task to take
     workers: i64  # address of the mailbox of the first worker, or 0
-    items: Rows[ItemRecord]  # an item for each text of this wave
+    items: Rows[ItemRecord]  # an item for each text of this wave; they follow the record, then the tasks
     tasks: I32s  # int32 by task: the index of its first item; after the last task the number of items
     n_tasks: i64  # number of tasks in this wave
     n_items: i64  # number of texts in this wave
@@ -39,6 +39,9 @@ class ItemRecord(Record):
     ids: i64  # address of the text's ids
     memory: i64  # address of memory allocated only for this text, or 0
     count: i64  # number of ids, or PENDING, COLLECTED, or an error code that a kernel returns instead of a count
+
+
+ITEM_BYTES = ItemRecord.dtype.itemsize
 
 
 class WorkerRecord(Record):

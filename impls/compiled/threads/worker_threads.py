@@ -19,12 +19,10 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from threading import RLock, Thread
 
-import numpy as np
-
 from impls.compiled.codegen.native import Slots, native
 from impls.compiled.context import Context
 from impls.compiled.cpython.interpreter import Builtins
-from impls.compiled.threads.layout import ItemRecord, JobRecord, WorkerRecord
+from impls.compiled.threads.layout import ITEM_BYTES, JobRecord, WorkerRecord
 from impls.compiled.threads.pool import Pool
 
 _processor: Callable[[], int | None] = lambda: None  # noqa: E731
@@ -56,12 +54,13 @@ class BatchJob(Slots):
     """
 
     def __init__(self, pool: Pool, n_workers: int, n_texts: int) -> None:
-        super().__init__(JobRecord)
+        most_items = min(n_texts, _MOST_ITEMS)
+        super().__init__(JobRecord, (ITEM_BYTES + 4) * (most_items + 1))
+        self["most_items"] = most_items
+        self["items"] = items = self.address + JobRecord.dtype.itemsize
+        self["tasks"] = items + ITEM_BYTES * most_items
         self._pool, self._n_workers = pool, n_workers
         self._workers: list[WorkerThread] = []
-        self["most_items"] = most_items = min(n_texts, _MOST_ITEMS)
-        self.hold("items", np.zeros(most_items, ItemRecord.dtype))
-        self.hold("tasks", np.zeros(most_items + 1, np.int32))
 
     def waves(self, main: Builtins, texts: Sequence[str | None], check_special: int) -> Iterator[int]:
         """Yield, for every wave, the index of its first text; the caller encodes the wave.
