@@ -126,7 +126,7 @@ def _judged(check: Check, case: Case) -> tuple[Status, str]:
         return "not asked", str(why)
     except Incomplete as why:
         status = "incomplete"
-        when = f"after {case.n_inputs:,} inputs" if case.n_inputs else "before its first answer"
+        when = f"after {plural(case.n_inputs, 'input')}" if case.n_inputs else "before its first answer"
         case.remarks.insert(0, str(why) or f"stopped at the time limit {when}")
     if case.n_known:
         case.remarks.append(f"{plural(case.n_known, 'text is', 'texts are')} wrong for a reason already reported")
