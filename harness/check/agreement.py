@@ -18,6 +18,7 @@ from harness.process.session import Failed
 from harness.records import Agreement, NotCompared, Verdict
 from harness.targets.published import published_file
 from harness.targets.spec import PUBLISHED
+from impls.core.errors import plural
 
 _PAIRS_NAMED = 3
 _LONGEST_EXAMPLE = 60
@@ -62,7 +63,7 @@ class CheckResult:
         if owed:
             n_bytes = min(pair.n_bytes for pair in owed)
             scope = "all compared pairs that must agree do" if pairs else "all pairs that must agree do"
-            summary = f"{scope} ({len(owed):,} comparisons, the smallest on {n_bytes:,} bytes)"
+            summary = f"{scope} ({plural(len(owed), 'comparison')}, the smallest on {n_bytes:,} bytes)"
         if not pairs:
             return summary
         more = f" and {len(pairs) - _PAIRS_NAMED:,} more pairs" if len(pairs) > _PAIRS_NAMED else ""

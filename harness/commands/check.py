@@ -12,7 +12,6 @@ from harness.progress import progress
 from harness.targets import DEFAULT_MODEL, PUBLISHED, is_target
 from impls.core.errors import plural
 
-_DEFAULT_BYTES = 200_000
 _TABLES = ("agreement", "counterexamples", "round-trip")
 
 
@@ -47,7 +46,7 @@ class Check(Verb):
             models=models,
             corpora=self.corpora or ("samples",),
             split=self.split,
-            max_bytes=self.max_bytes or _DEFAULT_BYTES,
+            max_bytes=self.max_bytes or 200_000,
         )
         for model in plan.models:
             load_model(model)

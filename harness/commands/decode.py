@@ -15,7 +15,6 @@ from impls.operations.canonical import Drift
 _BETWEEN = str.maketrans(",[]", "   ")
 _MOST_DIGITS = 40
 _SHOWN = 4
-_TWO_COMMAS = re.compile(r",\s*,")
 
 
 class Decode(Verb):
@@ -67,7 +66,7 @@ def _described(drift: Drift, ids: list[int], tokenizer: impls.Tokenizer) -> str:
 
 def _numbers(text: str) -> list[int]:
     """Return the ids of a text, separated by spaces or a comma, in brackets or not; raise naming what is not an id."""
-    if match := _TWO_COMMAS.search(text):
+    if match := re.search(r",\s*,", text):
         raise click.UsageError(f"{match[0]!r}: there is no token id between the commas; give whole numbers")
     words = text.translate(_BETWEEN).split()
     for word in words:

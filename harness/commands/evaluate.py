@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from harness.evaluate.texts import CountedText
 
 
-_PIVOTS = ("en", "eng_Latn", "eng")
-"""Names of English, the language to compare others with, if they are parallel; else the first is."""
-
-
 class Evaluate(Verb):
     """Show what each corpus takes under each vocabulary: tokens, the ratio to the fewest, words cut, cost.
 
@@ -77,7 +73,8 @@ class Evaluate(Verb):
         prices = _given_prices(self.price, self.models)
         texts = self._texts()
         languages = [text.language or text.name for text in texts] if self._is_parallel else [None]
-        pivot = next((name for name in _PIVOTS if name in languages), languages[0])
+        # Parallel languages are compared with English, if it is there.
+        pivot = next((name for name in ("en", "eng_Latn", "eng") if name in languages), languages[0])
         with progress("evaluating", unit="bytes") as bar:
             rows = evaluate(self.models, texts, prices, pivot, bar)
         self.output_rows(list(map(output.cells, rows)), output.tables(rows))

@@ -14,7 +14,6 @@ from harness.commands.verb import Verb, argument, flag, option
 from impls.core.errors import BPEError
 
 ADDRESS = "127.0.0.1"
-_EXTRA = ("starlette", "uvicorn")
 
 
 class Play(Verb):
@@ -35,7 +34,7 @@ class Play(Verb):
 
     def run(self) -> None:
         """Serve the page until interrupted."""
-        missing = [name for name in _EXTRA if find_spec(name) is None]
+        missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
         if missing:
             needed = f"`bpebench play` needs {' and '.join(missing)}, which the extra 'play' installs"
             raise click.ClickException(f"{needed}: pip install 'bpebench[play]'")

@@ -29,8 +29,6 @@ from impls.formats.known import KNOWN, Known
 from impls.formats.tiktoken_ranks import digest_of
 
 _TRAINED_SUFFIX = ".json"
-_SUFFIXES = (".json", ".model", ".tiktoken")
-"""Endings of the names of files, which are not names of models."""
 _COLUMNS = ("name", "language", "licence", "round_trip", "bytes", "cached", "about")
 
 
@@ -50,7 +48,7 @@ def load_model(name_or_path: str | Path, pattern: str | Sequence[str] | None = N
         content = None if is_folder else read_item(source.items[0])
         model = load(cache_folder() / source.path, pattern=pattern, content=content)
         return model if source.normalization is None else model.with_(normalization=source.normalization)
-    is_name = isinstance(name_or_path, str) and _is_plain(name) and not name.endswith(_SUFFIXES)
+    is_name = isinstance(name_or_path, str) and _is_plain(name) and not name.endswith((".json", ".model", ".tiktoken"))
     if not name.strip() or (is_name and not os.path.lexists(source)):
         raise _unknown(name)
     if not source.exists():

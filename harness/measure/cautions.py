@@ -9,7 +9,6 @@ from harness.measure.summary import CITABLE_FLOOR, WorkloadSummary
 from impls.core.errors import plural, some_of
 
 MOST_LOST = 0.25
-MOST_LOAD_PER_CORE = 0.25
 _TABLES = "`bpebench report`"
 
 
@@ -23,7 +22,7 @@ def machine_warnings(machine: Mapping[str, Any], load_before: float | None) -> l
             "`cpupower frequency-set -g performance`, or expect slow first samples"
         )
     cores = machine.get("usable_cores") or 1
-    if load_before is not None and load_before > MOST_LOAD_PER_CORE * cores:
+    if load_before is not None and load_before > cores / 4:
         warnings.append(f"the load was {load_before:.2f} before the run; stop other work and run again")
     if cores < 2:
         warnings.append("there is one core: the parent and its workers share it; use a machine with two or more")
