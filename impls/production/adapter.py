@@ -102,10 +102,11 @@ class Adapter(Tokenizer):
     def count(self, text: str, at_most: int | None = None) -> int:
         """Count the ids of `text`, by the library if nothing is recognised or normalised in it."""
         count = self._calls.count
+        refused: tuple[type[Exception], ...] = (*self.surrogate_errors, TypeError)
         if count is not None and at_most is None and not self.model.added_tokens and self.model.normalization is None:
             try:
                 return count(text)
-            except (*self.surrogate_errors, TypeError):
+            except refused:
                 pass
         return super().count(text, at_most)
 
