@@ -20,9 +20,6 @@ from harness.outcome import Outcome
 from harness.process.session import Failed
 from impls.core.text.text import repair_surrogates
 
-Location = tuple[Stage, str]
-"""The stage in which an answer goes wrong, and how."""
-
 _EXPLAINED_CHARACTERS = 2_000
 _MOST_DROPPED = 64  # bytes; more are a text cut off
 WRAPPER_BLOCK, WRAPPER_RUN = 400_000, 25_000
@@ -32,7 +29,7 @@ _MOST_PIECES = 6
 """With more pieces, confusion of one with another is not tested, since each needs a fresh process."""
 
 
-def locate(text: str, got: Answer, client: TargetClient, reference: Reference) -> Location:
+def locate(text: str, got: Answer, client: TargetClient, reference: Reference) -> tuple[Stage, str]:
     """Return the stage in which `got`, the target's answer for `text`, first differs from the reference's ids.
 
     `text` should be as small as possible. If the reference itself refuses, only the bytes of `got` are judged.
@@ -98,7 +95,7 @@ def _confuses_pieces(pieces: Sequence[str], got: list[int], client: TargetClient
 
 def _locate_in_long_text(
     text: str, pieces: Sequence[str], got: list[int], client: TargetClient, reference: Reference
-) -> Location:
+) -> tuple[Stage, str]:
     """Locate the fault on a text too long to be explained: are its pieces wrong, or only the whole?"""
     by_id = reference.bytes_by_id
     data = b"".join(by_id.get(i, b"") for i in got)

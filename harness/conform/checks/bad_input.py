@@ -52,19 +52,15 @@ def _encode(case: Case, text: str) -> None:
     """Raise a fault if the answer to a bad text is wrong; note it if both refuse the text."""
     got, expected = case.client.ids(text), case.reference.ids(text)
     case.n_inputs += 1
-    if isinstance(got, Failed) and not _is_refused(got):
-        reason = f"ends the process: {got}"
-    elif isinstance(expected, Failed):
-        if isinstance(got, Failed):
-            case.excused.append(f"{expression(text)}: {got.kind}; the reference: {expected.kind}")
-            return
-        if case.client.decode(got) == text:
-            return
-        reason = "it answers where the reference refuses, but its ids do not decode to the text"
-    elif case.has_wrong_ids(text, got):
+    if case.has_wrong_ids(text, got):
         raise case.explain(text, got, case.has_wrong_ids)
-    else:
+    if not isinstance(expected, Failed) or (not isinstance(got, Failed) and case.client.decode(got) == text):
         return
+    if isinstance(got, Failed) and _is_refused(got):
+        case.excused.append(f"{expression(text)}: {got.kind}; the reference: {expected.kind}")
+        return
+    reason = "it answers where the reference refuses, but its ids do not decode to the text"
+    reason = f"ends the process: {got}" if isinstance(got, Failed) else reason
     raise Fault("bad input", reason, text=text, expected=expected, got=got)
 
 
