@@ -60,7 +60,8 @@ def result(model: str, tmp_path_factory: pytest.TempPathFactory) -> CheckResult:
 
 def test_who_answers_is_right_and_who_cannot_has_a_typed_verdict(result: CheckResult) -> None:
     verdicts = {v.implementation.removeprefix("planted-"): v for v in result.verdicts}
-    assert verdicts["right"].status == "right"
+    right = verdicts["right"]
+    assert (right.status, right.check, verdicts["unloadable"].check) == ("right", "round-trip", "load")
     for name, status, reason in (
         ("dying", "crash", "the process ended with exit status 3"),
         ("panicking", "panic", "_Panic: index out of bounds"),
