@@ -25,7 +25,7 @@ class SideProcess:
     def __init__(self, name: str) -> None:
         """Start the process. Raises `UnknownName`, or `DataError` if it cannot be started."""
         if (implementation := registered(name)) is not None and implementation not in impls.names():
-            raise impls.UnknownName("implementation", name, [*impls.names(), "MODULE:OBJECT", "FILE", "cmd:COMMAND"])
+            raise impls.UnknownName("implementation", name, ["MODULE:OBJECT", "FILE", "cmd:COMMAND", *impls.names()])
         self.name = name
         self._asked: list[Question] = []
         self._session = functions(environment={"PYTHONHASHSEED": "0"})
