@@ -43,13 +43,13 @@ def ask_all(case: Case, texts: Iterable[str], calls: Sequence[str] = CALLS) -> N
     check found wrong.
     """
     client, reference = case.client, case.reference
-    offered = client.offered(calls)
+    offered, declared = client.offered(calls), client.description.time_exponent
     wrong: list[Wrong] = []
     times: list[tuple[int, float]] = []
     n_refused, n_in_part, n_left_out, too_long = 0, 0, 0, inf
     try:
         for number, group in enumerate(client.groups(texts, reference)):
-            most = min(reference.longest, _longest_quick(times, _MOST_SECONDS))
+            most = min(reference.longest, _longest_quick(times, _MOST_SECONDS), _longest_declared(times, declared))
             too_long = min([too_long, *(len(text) for text in group if len(text) > most)])
             if not (group := [text for text in group if len(text) <= most]):
                 continue
@@ -97,6 +97,15 @@ def _longest_quick(times: Sequence[tuple[int, float]], seconds: float) -> float:
         return inf
     power = min(2.0, max(1.0, log(slow / fast) / log(long / short)))
     return float(long * (seconds / slow) ** (1 / power))
+
+
+def _longest_declared(times: Sequence[tuple[int, float]], exponent: float) -> float:
+    """Return the characters of a text that is quick whatever it holds, if time grows as a target declares for pieces.
+
+    Where growth depends on the text (with the ranks in it, say), the slowest so far tells, not the last.
+    """
+    slow = [(n, seconds) for n, seconds in times if exponent > 1 and n >= _LONG]
+    return min((n * (_MOST_SECONDS / seconds) ** (1 / exponent) for n, seconds in slow), default=inf)
 
 
 def _wrong(texts: list[str], got: Digests, expected: Digests, calls: Sequence[str]) -> Iterator[Wrong]:

@@ -96,6 +96,8 @@ def test_what_takes_a_slow_target_long_is_skipped(planted_model: impls.Model, mo
     assert asking._longest_quick([(1_000, 2.0)], 1.5) == inf
     assert asking._longest_quick([(500, 0.1), (1_000, 0.2)], 1.5) == pytest.approx(7_500)
     assert asking._longest_quick([(500, 0.1), (1_000, 0.375), (1_000, 0.375)], 1.5) == pytest.approx(2_000, rel=0.1)
+    runs_last = [(400, 9.0), (2_000, 6.0), (65_536, 0.1)]  # of quadratic time if the text has many ranks
+    assert [asking._longest_declared(runs_last, power) for power in (2.0, 1.0)] == [pytest.approx(1_000), inf]
     monkeypatch.setattr(asking, "_longest_quick", lambda times, seconds: 4_999 if seconds == 1.5 else 600)
     monkeypatch.setattr(asking, "_FAST", 1e12)
     with TargetClient(lambda environment: InProcess(Full, environment)) as client:
