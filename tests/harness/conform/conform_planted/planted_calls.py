@@ -224,8 +224,8 @@ fault("a batch past a thousand repeats itself", "batch · batch",
       encode_batch=lambda self, texts, lists: (lists[:1024] * 99)[: len(lists)])  # fmt: skip
 fault("the last text of a batch is wrong past 70,000 characters", "batch", encode_batch=lambda self, texts, lists:
       lists if len(texts[-1:] and texts[-1]) <= 70_000 else [*lists[:-1], [0]])  # fmt: skip
-fault("a batch of more than a million characters ends with no ids", "batch", encode_batch=lambda self, texts, lists:
-      lists if sum(map(len, texts)) < 1 << 20 else [*lists[:-1], []])  # fmt: skip
+fault("a batch of more than a million characters ends with no ids", "batch", most=1 << 21,
+      encode_batch=lambda self, texts, lists: lists if sum(map(len, texts)) < 1e6 else [*lists[:-1], []])  # fmt: skip
 fault("a batch reads special text as special", "batch · batch", encode_batch=lambda self, texts, lists: [
       self.tokenizer.encode(text, allowed_special="all") for text in texts])  # fmt: skip
 fault("a long text alone in a batch is cut in halves", "batch · batch",
