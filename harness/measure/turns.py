@@ -155,7 +155,7 @@ class Attempt:
         if judgement.outcome is not Outcome.RIGHT:
             self.fail(judgement)
             return
-        self._note_only_pass(opened.load_seconds, n_bytes, reference, opened.peak_memory_bytes)
+        self._note_only_pass(opened.load_seconds, n_bytes, reference, opened.peak_memory_bytes, opened.read_from_disk)
 
     def train(self) -> None:
         """Time one training from a file. Raises `FailedError`."""
@@ -165,12 +165,15 @@ class Attempt:
         learned: Learned = self.process.ask(self._profile.time_limit_seconds, worker.train, str(path), training)
         _ensure_right(judge_merges(learned.model, reference), name)
         seconds = learned.timed.wall_seconds[0], learned.timed.cpu_seconds[0]
-        self._note_only_pass(seconds, path.stat().st_size, name, learned.peak_memory_bytes)
+        lost = learned.timed.read_from_disk
+        self._note_only_pass(seconds, path.stat().st_size, name, learned.peak_memory_bytes, lost)
         self.record.n_tokens = len(learned.model.merges)
 
-    def _note_only_pass(self, seconds: tuple[float, float], n_bytes: int, reference: str, peak: int | None) -> None:
+    def _note_only_pass(
+        self, seconds: tuple[float, float], n_bytes: int, reference: str, peak: int | None, lost: bool
+    ) -> None:
         self.record.reference, self.record.peak_memory_bytes, self.n_calls = reference, peak, 1
-        self.record.passes = [_pass(0, False, n_bytes, [1], seconds[:1], seconds[1:])]
+        self.record.passes = [_pass(0, lost, n_bytes, [1], seconds[:1], seconds[1:])]
 
     # --- rounds ----------------------------------------------------------------------------------------------
 
@@ -212,7 +215,7 @@ class Attempt:
         record.reference = texts.reference
         wall, cpu = timed.wall_seconds[-1], timed.cpu_seconds[-1]
         waited = record.threads == 1 and timed.was_interrupted and wall - cpu > _LOST_SHARE * wall
-        lost = bool(stolen) or waited
+        lost = bool(stolen) or waited or timed.read_from_disk
         n_bytes = sum(map(len, texts.of_calls(lead, lead + n_calls).texts))
         record.passes.append(_pass(number, lost, n_bytes, stops_here, timed.wall_seconds, timed.cpu_seconds))
         self._calls.update(dict(timed.call_times))

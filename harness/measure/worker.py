@@ -48,14 +48,17 @@ class Opened(NamedTuple):
     """Wall and processor seconds from the model's file to the first ids, without deriving merges from ranks."""
     first_ids: list[int]
     peak_memory_bytes: int | None
+    read_from_disk: bool
+    """Whether a file was not in memory: a system may drop what it has cached of files."""
 
 
 class Timed(NamedTuple):
-    """One pass: seconds since its beginning at each stop, and whether the processor was taken away."""
+    """One pass: seconds since its beginning at each stop, and whether it had to wait for the processor or a disk."""
 
     wall_seconds: list[float]
     cpu_seconds: list[float]
     was_interrupted: bool
+    read_from_disk: bool
     call_times: list[tuple[int, int]]
     """(b, n): n calls took 1.02^b to 1.02^(b+1) nanoseconds; empty unless each call was timed."""
 
@@ -87,7 +90,7 @@ def open_implementation(
 
     placement.pin_to(opening_cores or cores)
     factory: Callable[[Model], Tokenizer] = partial(load_tokenizer, name) if is_target(name) else get(name)
-    start, cpu = perf_counter(), process_time()
+    read_before, start, cpu = _blocks_read(), perf_counter(), process_time()
     model = Model.load(Path(model_file)) if model_file else None
     read_seconds = perf_counter() - start, process_time() - cpu
     if model_file:
@@ -112,6 +115,7 @@ def open_implementation(
         load_seconds=(read_seconds[0] + build_seconds[0], read_seconds[1] + build_seconds[1]),
         first_ids=list(map(int, ids)),
         peak_memory_bytes=peak_memory_bytes(),
+        read_from_disk=_blocks_read() > read_before,
     )
 
 
@@ -198,7 +202,7 @@ def run(stops: Sequence[int], each: bool = False) -> Timed:
     wall, cpu, marks = [], [], []
     call, answers = _held.run, _held.answers
     inputs = _held.inputs[len(answers) :]
-    before = _switches()
+    switches_before, read_before = _switches(), _blocks_read()
     cpu_start, start = process_time(), perf_counter()
     marks.append(start)
     for a, b in pairwise((0, *stops)):
@@ -210,14 +214,19 @@ def run(stops: Sequence[int], each: bool = False) -> Timed:
             answers += [call(item) for item in inputs[a:b]]
         wall.append(perf_counter() - start)
         cpu.append(process_time() - cpu_start)
-    was_interrupted = _switches() > before
+    was_interrupted, read_from_disk = _switches() > switches_before, _blocks_read() > read_before
     calls = sorted(Counter(binned(b - a for a, b in pairwise(marks))).items()) if each else []
-    return Timed(wall, cpu, was_interrupted, calls)
+    return Timed(wall, cpu, was_interrupted, read_from_disk, calls)
 
 
 def _switches() -> int:
     """Return how often the system has taken the processor away from this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+
+
+def _blocks_read() -> int:
+    """Return how much this process has read from disks, in the system's blocks."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_inblock
 
 
 class Trial(NamedTuple):

@@ -68,6 +68,8 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Rounds of an opening; 0 for those of the profile."""
     openings: int = 0
     """Openings, at most; 0 for those of the profile."""
+    openings_factor: _Positive = 1
+    """How many times the openings of the profile it has: where one gives few passes, as of what a process does once."""
     alone: bool = False
     """Whether its process does nothing else, since its text holds that of other workloads."""
 
@@ -103,7 +105,8 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def openings_in(self, profile: Profile) -> int:
         """Return how many openings it has in a run of `profile`."""
-        return min(self.openings or profile.openings, profile.openings)
+        most = profile.openings * self.openings_factor
+        return min(self.openings or most, most)
 
     def applies_to(self, implementation: str) -> bool:
         """Return whether the workload is meant for `implementation`."""
@@ -218,7 +221,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 _PROFILES = (
     Profile(name="smoke", openings=1, rounds=2, copies=False, time_limit_seconds=10),
     Profile(name="quick", openings=2, rounds=6, slow_rounds=2, copies=False, time_limit_seconds=15),
-    Profile(name="default", openings=12, rounds=12, slow_openings=4, slow_rounds=6, pass_seconds=0.01),
+    Profile(name="default", openings=10, rounds=20, slow_openings=4, slow_rounds=6, pass_seconds=0.01),
     Profile(name="rigorous", openings=40, rounds=25, slow_openings=6, slow_rounds=10, time_limit_seconds=120),
 )
 PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in _PROFILES}
