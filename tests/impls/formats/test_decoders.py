@@ -62,7 +62,8 @@ def test_ids_decode_by_the_file(document: Document, tokens: str, text: str) -> N
         assert "".join([*map(stream.push, ([i] for i in ids)), stream.finish()]) == text, name
 
 
-def test_a_decoder_that_rewrites_the_joined_text_does_not_tell_where_its_tokens_begin() -> None:
+def test_only_a_decoder_that_rewrites_the_joined_text_does_not_tell_where_its_tokens_begin() -> None:
+    assert impls.load("priority", read(of_words(None))).decode_with_offsets([1, 2, 1]) == ("a b a", [0, 1, 3])
     tokenizer = impls.load("priority", read(of_words({"type": "Sequence", "decoders": [FUSE, replace("ab", "x")]})))
     assert tokenizer.decode([1, 2]) == "x"
     refused(Unsupported, "does not show where the text of a token begins", tokenizer.decode_with_offsets, [1, 2])
