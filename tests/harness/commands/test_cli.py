@@ -26,10 +26,11 @@ def ended_in_shell(arguments: str, folder: Path | None = None) -> subprocess.Com
     return subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=folder)
 
 
-def test_every_verb_has_its_own_help(bpebench: Any) -> None:
-    for verb in VERBS:
-        ended = bpebench(verb, "--help")
-        assert (ended.status, "Usage: bpebench" in ended.out) == (0, True), verb
+def test_every_verb_has_its_own_help_with_an_example(bpebench: Any) -> None:
+    for name, verb in VERBS.items():
+        ended = bpebench(name, "--help")
+        assert (ended.status, f"Usage: bpebench {name}" in ended.out) == (0, True), name
+        assert f"Example: bpebench {name} {verb['example']}".strip() in " ".join(ended.out.split())
 
 
 @pytest.mark.parametrize(("arguments", "message"), rows_of(__file__, "wrong_commands.tsv"))
