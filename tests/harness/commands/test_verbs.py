@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import impls
 from impls.core.text.patterns import NAMED
 
@@ -78,12 +80,16 @@ def described(folder: Path) -> dict[str, Any]:
     return facts
 
 
-def test_scaling_is_recorded_with_what_it_was_made_on(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
+def test_scaling_is_recorded_with_what_it_was_made_on(
+    bpebench: Any, model_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.progress._SECONDS_BETWEEN_LINES", 0.0)
     folder = tmp_path / "run"
     command = ["run", "--scale", "-m", str(model_file), "-e", "^wordcount$", "--family", "digits", "--doublings", "5"]
     command += ["--rounds", "1", "--out", str(folder)]
-    (curve,) = json.loads(bpebench(*command, "--json").out)["curves"]
-    assert curve["implementation"] == "wordcount"
+    measured = bpebench(*command, "--json")
+    (curve,) = json.loads(measured.out)["curves"]
+    assert (curve["implementation"], "scaling 100 %" in measured.err) == ("wordcount", True)
     machine = described(folder)
     assert (machine["resumed"], "gen/digits:1024" in machine["digests"]["corpora"]) == (0, True)
     assert machine["unicode"]["wordcount"]
