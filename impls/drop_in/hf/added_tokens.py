@@ -8,7 +8,7 @@ from typing import Any
 
 from impls.core.arguments import wrong_type
 from impls.core.model.whole_tokens import FLAGS, cut
-from impls.drop_in.hf.arguments import flag, ignore, text
+from impls.drop_in.hf.arguments import flag, ignoring_others, text
 from impls.formats.files import converted
 from impls.formats.tokenizer_json.document import AddedEntry
 
@@ -23,13 +23,22 @@ class AddedToken:
 
     __slots__ = ("_normalized", "content", "lstrip", "rstrip", "single_word", "special")
 
-    def __init__(self, content: str = "", **options: Any) -> None:
-        """Accept `single_word`, `lstrip`, `rstrip`, `normalized` and `special`; raise TypeError for another type."""
-        self.content, normalized = text("content", content), options.pop("normalized", None)
-        self.special = flag("special", options.pop("special", False))
-        self.single_word, self.lstrip, self.rstrip = (flag(name, options.pop(name, False)) for name in FLAGS[:3])
+    @ignoring_others
+    def __init__(
+        self,
+        content: str = "",
+        *,
+        single_word: bool = False,
+        lstrip: bool = False,
+        rstrip: bool = False,
+        normalized: bool | None = None,
+        special: bool = False,
+    ) -> None:
+        """Raise TypeError for another type."""
+        self.content, self.special = text("content", content), flag("special", special)
+        self.single_word, self.lstrip = flag("single_word", single_word), flag("lstrip", lstrip)
+        self.rstrip = flag("rstrip", rstrip)
         self._normalized = None if normalized is None else flag("normalized", normalized)
-        ignore(options)
 
     @property
     def normalized(self) -> bool:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Collection, Sequence
+from functools import wraps
+from inspect import signature
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 import msgspec
 
 from impls.core.arguments import unsigned, wrong_type
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Texts = str | Sequence[str]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Direction = Literal["Right", "Left"]
@@ -66,10 +70,18 @@ def written(name: str) -> Any:
     return "".join(map(str.capitalize, name.split("_")))
 
 
-def ignore(unknown: Iterable[str]) -> None:
-    """Warn about keyword arguments, which the library ignores too."""
-    for name in unknown:
-        warnings.warn(f"the argument {name!r} is unknown and ignored", UserWarning, stacklevel=3)
+def ignoring_others(method: Callable[P, R]) -> Callable[P, R]:
+    """Return a method that warns about keyword arguments that it does not have, which the library ignores too."""
+    known = signature(method).parameters
+
+    @wraps(method)
+    def lenient(*arguments: P.args, **given: P.kwargs) -> R:
+        for name in given.keys() - known:
+            warnings.warn(f"the argument {name!r} is unknown and ignored", UserWarning, stacklevel=2)
+            del given[name]
+        return method(*arguments, **given)
+
+    return lenient
 
 
 def sequence_input(given: Any, is_pretokenized: bool) -> Texts:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
-from impls.drop_in.hf.arguments import flag
+from impls.drop_in.hf.arguments import flag, ignoring_others
 from impls.drop_in.hf.encoding import Padding
 from impls.drop_in.hf.parts import BPE, Decoder, given_document
 from impls.drop_in.hf.pipeline import Pipeline, read_document
@@ -32,7 +32,7 @@ def _part(name: str, method: str, read: Callable[[Any], Any] | None = None) -> A
             self._change(**{name: read(document)})
 
     return property(
-        attrgetter(f"pipeline.{name}"), set_part, doc=f"The {name}; another one, or one of the library's, may be set."
+        attrgetter(f"pipeline.{name}"), set_part, doc=f"The {name}; may be set to one of the library's too."
     )
 
 
@@ -88,10 +88,15 @@ class Configured:
         truncation = self.pipeline.truncation
         return None if truncation is None else truncation.options
 
-    def enable_truncation(self, max_length: int, **options: Any) -> None:
-        """Truncate to `max_length` tokens; options: `stride=0`, `strategy="longest_first"` (`"only_first"`,
-        `"only_second"`), `direction="right"`. Raise ValueError for a stride that leaves no room."""
-        self._change(truncation=Truncation.of(max_length, options, self.pipeline.n_added(False)))
+    @ignoring_others
+    def enable_truncation(
+        self, max_length: int, *, stride: int = 0, strategy: str = "longest_first", direction: str = "right"
+    ) -> None:
+        """Truncate to `max_length` tokens, by the strategy `longest_first`, `only_first` or `only_second`.
+
+        Raise ValueError for a stride that leaves no room.
+        """
+        self._change(truncation=Truncation.of(max_length, stride, strategy, direction, self.pipeline.n_added(False)))
 
     def no_truncation(self) -> None:
         """Do not truncate."""
@@ -103,11 +108,21 @@ class Configured:
         padding = self.pipeline.padding
         return None if padding is None else padding.options
 
-    def enable_padding(self, **options: Any) -> None:
-        """Pad to a length; options: `length=None` (the longest of a batch), `pad_to_multiple_of=None`,
-        `direction="right"`, `pad_id=0`, `pad_type_id=0`, `pad_token="[PAD]"`."""
-        length = options.pop("length", options.pop("max_length", None))  # the former name
-        self._change(padding=Padding.of(options, length, options.pop("pad_to_multiple_of", None)))
+    @ignoring_others
+    def enable_padding(
+        self,
+        *,
+        direction: str = "right",
+        pad_id: int = 0,
+        pad_type_id: int = 0,
+        pad_token: str = "[PAD]",
+        length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        max_length: int | None = None,
+    ) -> None:
+        """Pad to `length` tokens, or to the longest text of a batch; `max_length` is its former name."""
+        length = max_length if length is None else length
+        self._change(padding=Padding.of(direction, pad_id, pad_type_id, pad_token, length, pad_to_multiple_of))
 
     def no_padding(self) -> None:
         """Do not pad."""

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from impls.core.arguments import unsigned, wrong_type
-from impls.drop_in.hf.arguments import DIRECTIONS, Count, Direction, flag, ignore, items, one_of, text, written
+from impls.drop_in.hf.arguments import DIRECTIONS, Count, Direction, flag, ignoring_others, items, one_of, text, written
 from impls.drop_in.hf.not_provided import refuse
 
 Span = tuple[int, int]
@@ -171,19 +171,19 @@ class Encoding:
         if length == 0:
             parts = [Encoding(), self.copy()]
         elif direction == "right":
-            starts = range(0, size - stride, length - stride)
-            parts = [self.part(start, start + length) for start in starts]
+            parts = [self.part(start, start + length) for start in range(0, size - stride, length - stride)]
         else:
-            stops = range(size, stride, stride - length)
-            parts = [self.part(max(stop - length, 0), stop) for stop in stops]
+            parts = [self.part(max(stop - length, 0), stop) for stop in range(size, stride, stride - length)]
         for row in (*_ROWS, "sequence_ranges"):
             setattr(self, row, getattr(parts[0], row))
         self.overflowing = parts[1:]
 
-    def pad(self, length: int, **options: Any) -> None:
-        """Append tokens up to `length`; options: `direction="right"`, `pad_id=0`, `pad_type_id=0`,
-        `pad_token="[PAD]"`."""
-        self.fill(unsigned("length", length), Padding.of(options))
+    @ignoring_others
+    def pad(
+        self, length: int, *, direction: str = "right", pad_id: int = 0, pad_type_id: int = 0, pad_token: str = "[PAD]"
+    ) -> None:
+        """Append tokens up to `length`."""
+        self.fill(unsigned("length", length), Padding.of(direction, pad_id, pad_type_id, pad_token, None, None))
 
     def fill(self, length: int, padding: Padding) -> None:
         """Append tokens of `padding` up to `length`."""
@@ -217,20 +217,15 @@ class Padding(msgspec.Struct, frozen=True, kw_only=True):
     pad_token: str = "[PAD]"
 
     @staticmethod
-    def of(options: dict[str, Any], length: Any = None, multiple: Any = None) -> Padding:
-        """Return the settings of `Encoding.pad`, or of `enable_padding` with a length and a multiple; ignore other
-        options with a warning.
-
-        Raise TypeError, OverflowError or ValueError.
-        """
-        ignore(options.keys() - {"direction", "pad_id", "pad_type_id", "pad_token"})
+    def of(direction: Any, pad_id: Any, pad_type_id: Any, pad_token: Any, length: Any, multiple: Any) -> Padding:
+        """Return the settings of `enable_padding`; raise TypeError, OverflowError or ValueError."""
         return Padding(
             strategy="BatchLongest" if length is None else Fixed(unsigned("length", length)),
             pad_to_multiple_of=None if multiple is None else unsigned("pad_to_multiple_of", multiple),
-            direction=written(one_of("direction", options.get("direction", "right"), DIRECTIONS)),
-            pad_id=unsigned("pad_id", options.get("pad_id", 0), 32),
-            pad_type_id=unsigned("pad_type_id", options.get("pad_type_id", 0), 32),
-            pad_token=text("pad_token", options.get("pad_token", "[PAD]")),
+            direction=written(one_of("direction", direction, DIRECTIONS)),
+            pad_id=unsigned("pad_id", pad_id, 32),
+            pad_type_id=unsigned("pad_type_id", pad_type_id, 32),
+            pad_token=text("pad_token", pad_token),
         )
 
     @property

@@ -8,7 +8,7 @@ import msgspec
 
 from impls.core.arguments import unsigned
 from impls.core.errors import BPEError
-from impls.drop_in.hf.arguments import DIRECTIONS, Count, Direction, ignore, one_of, written
+from impls.drop_in.hf.arguments import DIRECTIONS, Count, Direction, one_of, written
 from impls.drop_in.hf.encoding import Encoding
 
 _STRATEGIES = ("longest_first", "only_first", "only_second")
@@ -27,20 +27,18 @@ class Truncation(msgspec.Struct, frozen=True, kw_only=True):
     stride: Count
 
     @staticmethod
-    def of(max_length: Any, options: dict[str, Any], n_added: int) -> Truncation:
+    def of(max_length: Any, stride: Any, strategy: Any, direction: Any, n_added: int) -> Truncation:
         """Return the settings of `enable_truncation`; raise TypeError or OverflowError, and ValueError, for a stride
         too, that leaves no room beside `n_added` tokens of a post-processor."""
-        ignore(options.keys() - {"stride", "strategy", "direction"})
         truncation = Truncation(
             max_length=unsigned("max_length", max_length),
-            stride=unsigned("stride", options.get("stride", 0)),
-            strategy=written(one_of("strategy", options.get("strategy", "longest_first"), _STRATEGIES)),
-            direction=written(one_of("direction", options.get("direction", "right"), DIRECTIONS)),
+            stride=unsigned("stride", stride),
+            strategy=written(one_of("strategy", strategy, _STRATEGIES)),
+            direction=written(one_of("direction", direction, DIRECTIONS)),
         )
-        length, stride = truncation.max_length, truncation.stride
-        if n_added <= length < stride + n_added:
-            room = f"max_length, {length}, of which the post-processor takes {n_added}"
-            raise ValueError(f"stride must be smaller than {room}; not {stride}")
+        if n_added <= truncation.max_length < truncation.stride + n_added:
+            room = f"max_length, {truncation.max_length}, of which the post-processor takes {n_added}"
+            raise ValueError(f"stride must be smaller than {room}; not {truncation.stride}")
         return truncation
 
     @property
