@@ -63,14 +63,10 @@ from impls.operations.token_borders import SURROGATE, TokenBorders
 _MOST_PAIRS = 1 << 16
 
 
-def cuts_around(tokenizer: Coder, texts: frozenset[str]) -> CertainCuts:
-    """Return the certain places of a text in which these special and added tokens are recognised."""
-    return tokenizer.model.derived(CertainCuts, tokenizer.by_pieces, texts)
-
-
-def cuts_around_added(tokenizer: Coder) -> CertainCuts:
-    """Return the certain places of a text whose special tokens are read as ordinary text."""
-    return cuts_around(tokenizer, frozenset(tokenizer.model.added_tokens))
+def cuts_around(tokenizer: Coder, texts: frozenset[str] | None = None) -> CertainCuts:
+    """Return the certain places of a text in which these special and added tokens are recognised; None: added ones."""
+    recognised = frozenset(tokenizer.model.added_tokens) if texts is None else texts
+    return tokenizer.model.derived(CertainCuts, tokenizer.by_pieces, recognised)
 
 
 def encode_further(tokenizer: Coder, text: str, **special: Unpack[Special]) -> list[int]:
@@ -122,9 +118,8 @@ class CertainPairs(dict[str, bool]):
         text = self._borders.continued(text)
         if self._writing_rules is None or not text:
             return text
-        rules = replace(self._writing_rules, dummy_prefix="never")
         # With a character before the text, spaces at its beginning are kept.
-        return write_text("a" + text, rules, self._user_defined)[1:]
+        return write_text("a" + text, replace(self._writing_rules, dummy_prefix="never"), self._user_defined)[1:]
 
     def _is_certain(self, before: str, after: str) -> bool:
         if not self.possible or SURROGATE.search(before + after):

@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from impls.operations.certain_cuts import cuts_around_added, encode_further, runs_of
+from impls.operations.certain_cuts import cuts_around, encode_further, runs_of
 from impls.operations.coder import Coder
 from impls.operations.stream_rules import stream_rules
 
@@ -55,7 +55,7 @@ class KnownIds:
 
     def _joined(self, kept: str) -> int | None:
         """Return the number of ids if the stretch tells from where on they are those of the text, else None."""
-        tokenizer, text, size, cuts = self._tokenizer, self._text, self._least, cuts_around_added(self._tokenizer)
+        tokenizer, text, size, cuts = self._tokenizer, self._text, self._least, cuts_around(self._tokenizer)
         places = self._places(self._near, self._begin)
         borders = places[~self._are_within[self._near]]
         least = len(kept) - size if self._begins else len(text) - len(kept) + size
@@ -87,8 +87,7 @@ class KnownIds:
     def _places(self, ids: np.ndarray, begin: int) -> np.ndarray:
         """Return the place of the character in which each token begins."""
         sizes = self._sizes[ids]
-        places: np.ndarray = begin + sizes.cumsum() - sizes - self._are_within[ids]
-        return places
+        return np.asarray(begin + sizes.cumsum() - sizes - self._are_within[ids])
 
     def _in_one_piece_from(self, kept: str, stretch: str, start: int) -> int | None:
         """Return a place from which on all of the stretch is in one piece, alone and in the text cut there; None if

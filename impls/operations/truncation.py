@@ -24,9 +24,8 @@ import regex
 
 from impls.core.arguments import check_text, token_limit
 from impls.core.errors import UnknownSymbol
-from impls.core.text.sentencepiece_rules import SPACE_MARK
 from impls.core.text.text import repair_surrogates
-from impls.operations.certain_cuts import cuts_around_added, encode_further
+from impls.operations.certain_cuts import cuts_around, encode_further
 from impls.operations.coder import Coder
 from impls.operations.cut_piece import LEAST, Ids, KnownIds
 from impls.operations.stream_rules import stream_rules
@@ -102,8 +101,7 @@ def truncate(tokenizer: Coder, text: str, n_tokens: int, *, side: Side = "right"
         if given not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}, not {given!r}")
     begins = side == "right"
-    least = n_tokens + _N_BESIDE * (whole == "word")
-    part = ids_of_part(tokenizer, text, least, begins=begins)
+    part = ids_of_part(tokenizer, text, n_tokens + _N_BESIDE * (whole == "word"), begins=begins)
     encode = tokenizer.encode_array if len(text) >= LEAST else tokenizer.encode
     ids: Ids = encode(text, disallowed_special=()) if part is None else part
     if len(ids) <= n_tokens or n_tokens == 0:
@@ -148,7 +146,7 @@ def _some(sizes: Iterable[int]) -> Iterator[int]:
 def ids_of_part(tokenizer: Coder, text: str, n_tokens: int, *, begins: bool) -> list[int] | None:
     """Return the ids of a beginning (an end) of a long text that has more than `n_tokens`; None if none is known."""
     check_text(text)
-    size, cuts = _CHARACTERS_A_TOKEN * n_tokens + _LEAST_SIZE, cuts_around_added(tokenizer)
+    size, cuts = _CHARACTERS_A_TOKEN * n_tokens + _LEAST_SIZE, cuts_around(tokenizer)
     n_searched = size // _SHARE_SEARCHED + cuts.margin
     if len(text) < _SHARE * size:
         return None
@@ -173,18 +171,23 @@ class _Decoded:
 
     def __init__(self, tokenizer: Coder, ids: Ids, text: str | None, *, begins: bool) -> None:
         self._decode, self._ids, self._begins = tokenizer.decode_bytes, ids, begins
-        self.text = text if text is not None and _is_spelled(tokenizer, text, ids) else None
         self._model = tokenizer.model
+        self.text = text if text is not None and self._spell(text) else None
+
+    def _spell(self, text: str) -> bool:
+        """Return whether each character of `text` is in a token over bytes, so that the ids decode to it."""
+        model = self._model
+        if model.alphabet != "bytes" or model.round_trip == "lossy" or model.normalize(text) != text:
+            return False
+        n_characters = stream_rules(model).sizes.n_characters[self._ids]
+        return repair_surrogates(text) is text and int(n_characters.sum()) == len(text)
 
     def cut(self, index: int) -> str:
         """Return the text of the ids before (from) an index, without parts of characters at its ends."""
         if self.text is not None:
-            rules, (_, sizes, are_within) = self._model.sentencepiece, stream_rules(self._model).sizes
-            place = int(sizes[self._ids[:index]].sum()) - (rules is not None and rules.hides_prefix)
-            if self._begins:
-                return self.text[: place - bool(are_within[self._ids[index]])]
-            is_hidden = rules is not None and rules.hides_prefix and not are_within[self._ids[index]]
-            return self.text[place + (is_hidden and self.text.startswith(" ", place)) :]
+            _, n_characters, are_within = stream_rules(self._model).sizes
+            place = int(n_characters[self._ids[:index]].sum())
+            return self.text[: place - int(are_within[self._ids[index]])] if self._begins else self.text[place:]
         data = self._decode(self._ids[:index] if self._begins else self._ids[index:])
         return data[_n_inner(data) :].decode("utf-8", "ignore")
 
@@ -194,19 +197,6 @@ class _Decoded:
             data = self._decode(self._ids[max(0, index - _LONGEST) : index])
             return len(data) - codecs.utf_8_decode(data, "ignore", False)[1]
         return _n_inner(self._decode(self._ids[index : index + _LONGEST]))
-
-
-def _is_spelled(tokenizer: Coder, text: str, ids: Ids) -> bool:
-    """Return whether each character of `text` is in a token, after a space that decoding hides if the model has one."""
-    model, rules = tokenizer.model, tokenizer.model.sentencepiece
-    if model.decoder is not None or model.end_of_word is not None:  # a space it adds may make up for a lost character
-        return False
-    written, is_marked = model.normalize(text), rules is not None and rules.escape_spaces
-    expected = SPACE_MARK * (rules is not None and rules.hides_prefix) + text.replace(" ", SPACE_MARK)
-    if written != (expected if is_marked else text) or (is_marked and SPACE_MARK in text):
-        return False
-    n_characters = stream_rules(model).sizes.n_characters[ids]
-    return repair_surrogates(text) is text and int(n_characters.sum()) == len(written)
 
 
 def _n_inner(data: bytes) -> int:
