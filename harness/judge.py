@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.outcome import Outcome
+from harness.round_trip import round_trip_text
 from impls import Model, Tokenizer, UnknownId
 from impls.core.text.text import repair_surrogates
-from impls.operations.decoding import decode, round_trip_text
+from impls.operations.decoding import decode
 from impls.operations.stream_rules import stream_rules
 
 LOST = "the ids do not decode to the text they came from"

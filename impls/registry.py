@@ -8,7 +8,7 @@ that names a subclass of `Tokenizer`, or any class or function that takes a `Mod
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -144,43 +144,3 @@ def learn(
         extend = learn_stage(texts, stage)
     assert extend is not None
     return extend
-
-
-@dataclass(frozen=True, slots=True)
-class Availability:
-    """One implementation, as `bpebench list` shows it."""
-
-    name: str
-    kind: str
-    state: str
-    """`ready`, `installed` (its package is there), `missing: …`, `broken: …`, or `plug-in`: unknown until chosen."""
-    about: str
-
-
-def availability(name: str) -> Availability:
-    """Return the state of the implementation `name`, one of `names`.
-
-    Own and production implementations are imported, packages of peers are looked up, other plug-ins only named.
-    """
-    if name in _OWN:
-        try:
-            implementation = get(name)
-        except Missing as missing:
-            return Availability(name, "", f"missing: pip install {missing.package}", "")
-        except Exception as error:  # a library may fail in any way on import; it is listed all the same
-            return Availability(name, "", f"broken: {type(error).__name__}: {error}", "")
-        return Availability(name, implementation.kind, "ready", implementation.summary)
-    point = plugins()[name]
-    if not point.module.startswith("impls.peers."):
-        origin = "" if point.dist is None else f"of {point.dist.name} {point.dist.version}; "
-        return Availability(name, "third-party", "plug-in", f"{origin}imported when it is chosen")
-    from importlib.metadata import PackageNotFoundError, version
-
-    from impls.peers import PEERS
-
-    package, summary = PEERS[name]["package"], PEERS[name]["summary"]
-    try:
-        version(package)
-    except PackageNotFoundError:
-        return Availability(name, "peer", f"missing: pip install {package}", summary)
-    return Availability(name, "peer", "installed", summary)

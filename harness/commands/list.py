@@ -24,7 +24,7 @@ _IN_THE_NAME = ("task", "model", "corpus")
 
 
 def _implementations() -> list[dict[str, Any]]:
-    from impls.registry import availability
+    from harness.targets.availability import availability
 
     return [asdict(availability(name)) for name in impls.names()]
 

@@ -18,10 +18,10 @@ from harness.commands.verb import Verb, flag, option
 from harness.printable import printable, token_shown
 from harness.progress import progress
 from harness.report.wording import size
+from harness.training.counts import save_counts
 from impls import Model
 from impls.core.counts import PieceCounts, added
 from impls.core.text.patterns import name_of, resolve
-from impls.formats.counts import save_counts
 from impls.registry import learn
 
 if TYPE_CHECKING:

@@ -37,5 +37,5 @@ def matching_files(pattern: str) -> list[Path]:
 
 def documents_in(content: bytes, name: str) -> Iterator[str]:
     """Yield the documents of a text held in memory. Raise `InvalidFile` naming the invalid byte."""
-    for offset, block in blocks_of(io.BytesIO(content)):
+    for offset, block in blocks_of(io.BytesIO(content), 0, None):
         yield from documents_of(decoded(block, name, offset), "paragraphs")

@@ -19,9 +19,9 @@ from harness.data.models import aliases
 from harness.play.messages import MAX_COLUMNS, Column
 from harness.play.tasks import Source
 from harness.printable import printable
+from harness.targets.availability import availability
 from impls.core.errors import UnknownName
 from impls.core.text.patterns import NAMED
-from impls.registry import availability
 
 MOST_HELD = 12
 _FIRST = ("o200k_base", "cl100k_base")

@@ -23,10 +23,10 @@ from harness.data.corpora import is_named
 from harness.data.documents import take_bytes
 from harness.data.user_files import matching_files
 from harness.progress import progress
+from harness.training.counts import load_counts
 from impls.core.counts import CountedSource, PieceCounts, added
 from impls.core.errors import BPEError, Missing
 from impls.core.text.files import TextFile, TextFiles
-from impls.formats.counts import load_counts
 
 if TYPE_CHECKING:
     from impls.compiled.training.count import Executors

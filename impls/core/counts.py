@@ -39,17 +39,6 @@ class PieceCounts:
     memory_limit: int | None = None
     """Memory in bytes that learning from the counts may take; what exceeds it goes through files."""
 
-    @classmethod
-    def of(cls, pattern: tuple[str, ...], counts: dict[str, int]) -> PieceCounts:
-        """Return counts given as a dictionary. Raise `BPEError` for one below 1 or of 2**63 and more."""
-        for piece, count in counts.items():
-            if not 0 < count <= _MOST:
-                raise BPEError(f"the piece {piece!a} has the count {count}; a count is 1 to 2**63 - 1")
-        pieces = [piece.encode() for piece in counts]
-        text = np.frombuffer(b"".join(pieces), np.uint8)
-        ends = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), dtype=np.int64)
-        return cls(pattern, text, ends, np.fromiter(counts.values(), np.int64, len(pieces))).sorted()
-
     def __len__(self) -> int:
         return len(self.counts)
 
@@ -143,8 +132,7 @@ def _order(pieces: PieceCounts) -> tuple[np.ndarray, np.ndarray]:
 def _groups(keys: np.ndarray, within: np.ndarray) -> np.ndarray:
     """Return for each (key, group before), both in order, the index of the first that is equal."""
     indices = np.arange(len(keys))
-    repeats = (keys[1:] == keys[:-1]) & (within[1:] == within[:-1])
-    indices[1:][repeats] = 0
+    indices[1:][(keys[1:] == keys[:-1]) & (within[1:] == within[:-1])] = 0
     return np.maximum.accumulate(indices)
 
 

@@ -9,9 +9,7 @@ from itertools import accumulate, groupby
 from impls.core.arguments import check_text, checked_ids
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
-from impls.core.text.text import byte_starts_of_characters, special_matcher
-from impls.core.text.tracing import Rewriting
+from impls.core.text.text import byte_starts_of_characters
 from impls.operations.coder import Coder
 from impls.operations.stream_rules import stream_rules
 
@@ -90,29 +88,3 @@ def _shown(model: Model, ids: Sequence[int]) -> list[bytes]:
     if rules.joins_runs and rules.ids_with_mark and shown:
         shown[0] = shown[0].removeprefix(b" ")
     return shown
-
-
-def round_trip_text(model: Model, text: str) -> str | None:
-    """Return the decoded text of the ids of `text`, which has no surrogate; None if the model alone does not determine
-    it.
-
-    >>> from impls.core.model import Model
-    >>> round_trip_text(Model(tokens=(b"e", "é".encode()), alphabet="chars", normalization="nfc"), "e\\u0301")
-    'é'
-    """
-    if model.round_trip == "lossy":
-        return None
-    if model.added_tokens and (model.whole_token_flags or special_matcher(frozenset(model.added_tokens)).search(text)):
-        return text if model.round_trip == "exact" else None
-    text = Rewriting(model.normalization_steps, model.charsmap)(text, True)
-    rules = model.sentencepiece
-    if rules is None:
-        return text
-    if rules.remove_extra_spaces and SPACE_MARK in text:
-        return None  # it depends on how many marks begin a token how many are removed
-    written = write_text(text, rules, model.user_defined_texts)
-    if (model.decoder or "").startswith("metaspace") and SPACE_MARK in written[1:]:
-        return None  # it depends on how many marks the first token holds
-    if rules.hides_prefix:
-        written = written.removeprefix(SPACE_MARK)
-    return written.replace(SPACE_MARK, " ") if rules.escape_spaces else written

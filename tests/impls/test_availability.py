@@ -9,7 +9,7 @@ import pytest
 from module_folders import found_in
 
 import impls
-from impls.registry import availability
+from harness.targets.availability import availability
 
 
 def test_a_plugin_is_named_with_its_package_and_not_imported(tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ from family_libraries import FAMILIES, IN_MISTRAL_COMMON, mistral_common, model_
 from refusals import refused
 
 import impls
+from harness.round_trip import round_trip_text
 from impls import Model
 from impls.compiled import Compiled
-from impls.operations.decoding import round_trip_text
 
 ASKED = os.environ.get("BPEBENCH_FULL", "0")
 FULL = ASKED not in ("", "0")

@@ -49,9 +49,7 @@ def decoded(content: bytes | memoryview, name: str, offset: int = 0) -> str:
         raise InvalidFile(name, f"not UTF-8 at byte {at} (0x{byte:02X}); {hint}convert it to UTF-8 first") from None
 
 
-def blocks_of(
-    source: IO[bytes], first: int = 0, end: int | None = None, *, whole_lines: bool = False
-) -> Iterator[Block]:
+def blocks_of(source: IO[bytes], first: int, end: int | None, *, whole_lines: bool = False) -> Iterator[Block]:
     """Yield the blocks of an open file, see `TextFile.blocks`; with `whole_lines` no line is cut, however long."""
     # Whether a line starts at a block's first byte is seen by the line break before it.
     offset, number = max(0, first * BLOCK_BYTES - 1), first - (first > 0)

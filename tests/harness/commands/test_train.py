@@ -18,10 +18,10 @@ from tables import rows_of
 import harness.training.text
 import impls
 from harness.data import load_corpus
+from harness.training.counts import load_counts
 from harness.training.ends import spec_like, why_short
 from impls import Model, TrainingSpec
 from impls.compiled.training import count as counting
-from impls.formats.counts import load_counts
 
 TEXT = "by the way, by the way, on the way by the way\n\nanother way by the way"
 

@@ -16,10 +16,10 @@ from tokenizer_json_shapes import SHAPES, a_file, n_ids, read, token
 from tokenizers import Tokenizer, models
 
 import impls
+from harness.round_trip import round_trip_text
 from impls import Model, formats
 from impls.core.errors import BPEError, UnknownSymbol, Unsupported
 from impls.formats import OlderUnicode, OtherIds, TemplateIgnored, load, losses, save
-from impls.operations.decoding import round_trip_text
 
 OTHERS = ("naive", "wordcount", "backtracking", "compiled", "tokenizers", "sentencepiece")
 

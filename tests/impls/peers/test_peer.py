@@ -23,6 +23,7 @@ from sentencepiece_files import trained_file
 from tokenizers import Tokenizer as HuggingFace
 
 import impls
+from harness.targets.availability import availability
 from impls import Missing, Model, TrainingSpec, UnknownId, Unsupported
 from impls.core.text.patterns import NAMED
 from impls.formats import load
@@ -135,7 +136,7 @@ def test_a_peer_is_listed_with_its_package_but_neither_imported_nor_used_unless_
     extra = [line for line in requires("bpebench") or [] if line.endswith(("extra == 'peers'", 'extra == "peers"'))]
     assert {line.partition("==")[0] for line in extra} == {peer["package"] for peer in PEERS.values()}
     for name, peer in PEERS.items():
-        missing = impls.registry.availability(name).state.startswith("missing")
+        missing = availability(name).state.startswith("missing")
         with pytest.raises(Missing, match=peer["package"]) if missing else nullcontext():
             assert impls.get(name).name == name
 

@@ -11,10 +11,10 @@ from refusals import refused
 from sentencepiece_models import random_texts
 
 import impls
+from harness.round_trip import round_trip_text
 from impls import InvalidModel, Model, UnknownSymbol, Unsupported
 from impls.core.text.decoder_steps import usual_decoders
 from impls.core.text.sentencepiece_rules import SentencePieceRules
-from impls.operations.decoding import round_trip_text
 
 EXACT = ("naive", "wordcount", "priority", "backtracking")
 
