@@ -14,26 +14,27 @@ The arguments, results and types of exceptions are tiktoken's, except where its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import regex
 
 from impls import registry
-from impls.core.arguments import SpecialSet, check_text, wrong_type
+from impls.core.arguments import Special, SpecialSet, check_text, unsigned, wrong_type
 from impls.core.errors import BPEError, InvalidModel, InvalidPattern, Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED, WHOLE_TEXT
 from impls.core.text.stages import DROPS_REST
 from impls.core.text.text import repair_surrogates, special_matcher
 from impls.drop_in.tiktoken import arguments, unstable
-from impls.drop_in.tiktoken.decoding import DecodingEncoding
 from impls.formats.files import token_table
 from impls.operations.batches import as_array
 from impls.operations.pieces import last_piece_start
 
+Ids = list[int]
+TokenIds = Sequence[int]
 _NONE: frozenset[str] = frozenset()
 _GROUP = regex.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|\((?:\?P?<\w+>|(?!\?))", regex.DOTALL)
 """An escape, a set, or the beginning of a capturing group."""
@@ -50,7 +51,7 @@ class UnknownToken(BPEError, KeyError):
     __str__ = Exception.__str__  # a KeyError would print its message in quotes
 
 
-class Encoding(DecodingEncoding):
+class Encoding:
     """A vocabulary by tiktoken's rules, run by an implementation of the suite."""
 
     def __init__(
@@ -118,9 +119,7 @@ class Encoding(DecodingEncoding):
 
     # --- encoding ------------------------------------------------------------------------------------------
 
-    def encode(
-        self, text: str, *, allowed_special: SpecialSet = _NONE, disallowed_special: SpecialSet = "all"
-    ) -> list[int]:
+    def encode(self, text: str, *, allowed_special: SpecialSet = _NONE, disallowed_special: SpecialSet = "all") -> Ids:
         """Return the ids of `text`. Special tokens in `allowed_special` (a set, or "all") become their id.
 
         Raise `SpecialToken`, a ValueError, if the text contains one of `disallowed_special`: a collection of any texts,
@@ -159,9 +158,8 @@ class Encoding(DecodingEncoding):
         if not self._has_others and disallowed <= self._special_tokens.keys():
             try:
                 arguments.checked_allowed(allowed)
-                return self.tokenizer.encode_batch(
-                    texts, threads, allowed_special=allowed, disallowed_special=disallowed
-                )
+                special: Special = {"allowed_special": allowed, "disallowed_special": disallowed}
+                return self.tokenizer.encode_batch(texts, threads, **special)
             except (TypeError, ValueError):
                 pass  # the first text with an error raises its own
         return [self.encode(each, allowed_special=allowed, disallowed_special=disallowed) for each in texts]
@@ -227,6 +225,86 @@ class Encoding(DecodingEncoding):
         """Return the start and end of each allowed special token in `text`."""
         wanted = self._special_tokens.keys() & allowed
         return [match.span() for match in special_matcher(frozenset(wanted)).finditer(text)] if wanted else []
+
+    # --- decoding ------------------------------------------------------------------------------------------
+
+    def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
+        """Return the text of the ids; `errors` handles bytes that are not UTF-8, as in `bytes.decode`."""
+        return self.decode_bytes(tokens).decode("utf-8", errors=errors)
+
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+        """Return the bytes of the ids; raise `UnknownId`, a KeyError, for an id without a token."""
+        if type(tokens) is list:
+            try:
+                return self.tokenizer.decode_bytes(tokens)
+            except (TypeError, KeyError):
+                pass
+        return self.tokenizer.decode_bytes(arguments.token_ids(tokens))
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """Return the bytes of a token or special token; raise `UnknownId`, a KeyError."""
+        return self.tokenizer.decode_bytes([unsigned("token", token, 32)])
+
+    def decode_tokens_bytes(self, tokens: Iterable[int]) -> list[bytes]:
+        """Return the bytes of each id."""
+        return [self.decode_single_token_bytes(token) for token in tokens]
+
+    def decode_with_offsets(self, tokens: Iterable[int]) -> tuple[str, list[int]]:
+        """Return the text of the ids, and the code point at which, or inside which, each begins; raise
+        UnicodeDecodeError for bytes that are not UTF-8."""
+        tokens = list(tokens)
+        b"".join(self.decode_tokens_bytes(tokens)).decode("utf-8")
+        return self.tokenizer.decode_with_offsets(tokens)
+
+    def decode_batch(self, batch: Iterable[TokenIds], *, errors: str = "replace", num_threads: int = 8) -> list[str]:
+        """Return the text of each sequence of ids."""
+        arguments.threads_of(num_threads)
+        return [self.decode(tokens, errors) for tokens in list(batch)]
+
+    def decode_bytes_batch(self, batch: Iterable[TokenIds], *, num_threads: int = 8) -> list[bytes]:
+        """Return the bytes of each sequence of ids."""
+        arguments.threads_of(num_threads)
+        return list(map(self.decode_bytes, list(batch)))
+
+    # --- the vocabulary ------------------------------------------------------------------------------------
+
+    @property
+    def eot_token(self) -> int:
+        """Return the id of `<|endoftext|>`; raise KeyError if there is none."""
+        return self._special_tokens["<|endoftext|>"]
+
+    @cached_property
+    def special_tokens_set(self) -> set[str]:
+        """Return the texts of the special tokens."""
+        return set(self._special_tokens)
+
+    def is_special_token(self, token: int) -> bool:
+        """Return whether an id is that of a special token; raise AssertionError for anything but an int."""
+        if not isinstance(token, int):
+            raise AssertionError(f"token must be an int, not {token!r}")
+        return token in self._special_tokens.values()
+
+    @cached_property
+    def max_token_value(self) -> int:
+        """Return the largest id."""
+        return max(*self._special_tokens.values(), max(self.tokenizer.model.id_by_token.values()), 0)
+
+    @property
+    def n_vocab(self) -> int:
+        """Return one more than the largest id."""
+        return self.max_token_value + 1
+
+    def token_byte_values(self) -> list[bytes]:
+        """Return the tokens that are not special, sorted."""
+        return list(self._sorted_tokens)
+
+    @cached_property
+    def _sorted_tokens(self) -> list[bytes]:
+        return sorted(self.tokenizer.model.id_by_token)
+
+    @cached_property
+    def _mergeable_ranks(self) -> dict[bytes, int]:
+        return dict(self.tokenizer.model.id_by_token)
 
     # --- private methods that programs use -------------------------------------------------------------------
 

@@ -17,9 +17,8 @@ class InvalidRanks(InvalidFile, ValueError):
 
 def load_tiktoken_bpe(tiktoken_bpe_file: str, expected_hash: str | None = None) -> dict[bytes, int]:
     """Return the ranks of a rank file; raise `InvalidRanks` naming the line, or for another SHA-256 than expected."""
-    content = read_file_cached(tiktoken_bpe_file, expected_hash)
     try:
-        return read_tiktoken_ranks(content)
+        return read_tiktoken_ranks(read_file_cached(tiktoken_bpe_file, expected_hash))
     except InvalidModel as error:
         raise InvalidRanks(tiktoken_bpe_file, str(error)) from None
 

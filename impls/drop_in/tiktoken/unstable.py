@@ -38,9 +38,7 @@ def completions(tokenizer: Tokenizer, tokens: Sequence[bytes], unstable: bytes) 
     sizes = {i: len(token) for token, i in model.id_by_token.items()}
     sequences: set[tuple[int, ...]] = {(model.id_by_token[token],) for token in _beginning_with(unstable, tokens)}
     first = max(len(unstable) - max(sizes.values()), 1)  # no token continues more bytes than it has
-    ways = [
-        (start, token) for start in range(first, len(unstable)) for token in _beginning_with(unstable[start:], tokens)
-    ]
+    ways = [(at, token) for at in range(first, len(unstable)) for token in _beginning_with(unstable[at:], tokens)]
     if (n_bytes := len(unstable) * len(ways)) > MAX_BYTES:
         raise TooManyCompletions(
             f"encode_with_unstable: the last {len(unstable):,} bytes of the text may change, in {len(ways):,} ways: "
@@ -52,8 +50,7 @@ def completions(tokenizer: Tokenizer, tokens: Sequence[bytes], unstable: bytes) 
             ids = tokenizer.encode_ordinary(data.decode())
         except UnicodeDecodeError:
             ids = merged_bytes(model, data)
-        ends = list(accumulate(sizes[i] for i in ids))
-        sequences.add(tuple(ids[: bisect_left(ends, len(unstable)) + 1]))
+        sequences.add(tuple(ids[: bisect_left([*accumulate(sizes[i] for i in ids)], len(unstable)) + 1]))
     # If the text continues, a piece may begin at its last white space.
     last = unstable.decode()[-1]
     if last in WHITE_SPACE and (head := unstable.removesuffix(last.encode())):
