@@ -6,7 +6,7 @@ older table does not know is not changed, and nothing is reordered or composed a
 
     "\\u32ff"  ->  "\\u32ff" (unassigned in 9.0; "令和" under NFKC from 12.1 on)
 
-`normal_forms.txt` lists these characters.
+`normal_forms.txt` lists these characters, `lower_case.txt` the capital letters of newer versions with their small ones.
 """
 
 from __future__ import annotations
@@ -29,20 +29,14 @@ _NEWER = [(int(ends[0], 16), int(ends[-1], 16)) for ends in (part.split("-") for
 """Code points unassigned in 9.0 that became, up to 18.0, marks, decomposable, or part of a composed character."""
 _OF_9 = re.compile(f"[^{_class(_NEWER)}]+")
 # Exact up to 16 bits; more ranges would slow the search down several times.
-_MAY_BE_NEWER = re.compile(
-    "[" + _class([(first, last) for first, last in _NEWER if last < 1 << 16] + [(0x105C9, _NEWER[-1][1])]) + "]"
-)
+_SMALL = [(first, last) for first, last in _NEWER if last < 1 << 16]
+_MAY_BE_NEWER = re.compile(f"[{_class([*_SMALL, (0x105C9, _NEWER[-1][1])])}]")
 NEWER_CHARACTERS = frozenset(chr(code) for first, last in _NEWER for code in range(first, last + 1))
 _MARKS_UNTIL_11 = "\u1cf2\u1cf3"
 """Letters since Unicode 12.0."""
 
-_LOWER_CASE = {
-    **{chr(code): chr(code + 1) for code in (0x1C89, 0xA7CC, 0xA7CE, 0xA7D2, 0xA7D4, 0xA7DA)},
-    "\ua7cb": "\u0264",
-    "\ua7dc": "\u019b",
-    **{chr(code): chr(code + 0x20) for code in range(0x10D50, 0x10D66)},
-    **{chr(code): chr(code + 0x1B) for code in range(0x16EA0, 0x16EB9)},
-}
+_PAIRS = Path(__file__).with_name("lower_case.txt").read_text(encoding="ascii").split()
+_LOWER_CASE = {chr(int(capital, 16)): chr(int(small, 16)) for capital, small in (pair.split("-") for pair in _PAIRS)}
 """Capital letters added by Unicode 15.0 to 17.0."""
 _NEWER_CAPITAL = re.compile("[" + "".join(_LOWER_CASE) + "]")
 
@@ -62,8 +56,7 @@ def normal_form(form: Form, text: str) -> str:
 
 def lower_case(text: str) -> str:
     """Return `text` in the lower case of Unicode 17, letter by letter: no final sigma at the end of a word."""
-    lowered = text.replace("Σ", "σ").lower()
-    return _NEWER_CAPITAL.sub(lambda match: _LOWER_CASE[match[0]], lowered)
+    return _NEWER_CAPITAL.sub(lambda match: _LOWER_CASE[match[0]], text.replace("Σ", "σ").lower())
 
 
 def is_mark(character: str) -> bool:
