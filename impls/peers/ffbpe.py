@@ -21,17 +21,14 @@ class Ffbpe(Peer):
     """`ffbpe.BpeEncoder` over the model's merges, and `ffbpe.BpeTrainer`."""
 
     def _load(self, model: Model) -> Calls:
-        pairs = listed_merges(self.name, model)
-        merges = [(model.tokens[left], model.tokens[right]) for left, right in pairs]
-        tokenizer = self.library.BpeEncoder(
-            "byte", merges=merges, vocab=dict(model.id_by_token), pat_str=one_pattern_of(model)
-        )
-        return self._calls_of(tokenizer)
+        merges = [(model.tokens[left], model.tokens[right]) for left, right in listed_merges(self.name, model)]
+        pattern, vocabulary = one_pattern_of(model), dict(model.id_by_token)
+        return self._calls_of(self.library.BpeEncoder("byte", merges=merges, vocab=vocabulary, pat_str=pattern))
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges; raise `Unsupported` naming the field it cannot follow."""
-        base, n_merges = base_and_budget(cls.name, spec, ties=tuple(_TIES), max_token_bytes=None)
+        base, n_merges = base_and_budget(cls.name, spec, ties=tuple(_TIES))
         counter = cls.library.PreTokenizer([], pat_str=one_pattern(cls.name, spec)).word_counter()
         counter.add_source(checked_texts(texts, spec))
         rules = {"initial_alphabet": _ORDER[spec.base_order], "tie_break": _TIES[spec.ties]}

@@ -20,8 +20,6 @@ from impls.peers.conversion import rayon_threads
 from impls.peers.peer import Peer
 from impls.production.training import base_and_budget, checked_texts, files_of_lines, model_of_merges, require_gpt2
 
-_LINE_END = str.maketrans("\n", "\v")
-
 
 class Gigabpe(Peer):
     """`gigabpe.train_bpe`."""
@@ -30,7 +28,7 @@ class Gigabpe(Peer):
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges; raise `Unsupported` naming the field it cannot follow."""
         require_gpt2(cls.name, spec)
-        base, n_merges = base_and_budget(cls.name, spec, ties="smallest", base_order="gpt2", max_token_bytes=None)
+        base, n_merges = base_and_budget(cls.name, spec, ties="smallest", base_order="gpt2")
         limits = {"pretokenizer": "bytelevel", "min_frequency": spec.min_count, "threads": rayon_threads()}
         given = files_of_lines(texts)
         with TemporaryDirectory(prefix="bpebench-") as folder:
@@ -48,7 +46,7 @@ def _written(name: str, texts: Iterator[str], folder: Path) -> list[str]:
         for text in texts:
             if "\v" in text:
                 raise Unsupported(name, "it reads texts by lines; U+000B, which replaces line ends, is in a text")
-            data = text.translate(_LINE_END).encode()
+            data = text.replace("\n", "\v").encode()
             if text[-1:].isspace():
                 alone = folder / str(len(files))
                 alone.write_bytes(data)

@@ -53,8 +53,7 @@ class Gigatoken(Peer):
         tokenizer = wrapper.backend
 
         def batch(texts: list[str], threads: int) -> Lists | None:
-            known = (1, rayon_threads())
-            return tokenizer.encode_batch_list(texts, parallel=threads > 1) if threads in known else None
+            return tokenizer.encode_batch_list(texts, parallel=threads > 1) if threads in (1, rayon_threads()) else None
 
         return self._calls_of(
             tokenizer,
@@ -71,7 +70,7 @@ class Gigatoken(Peer):
         Raise `Unsupported` naming the field it cannot follow.
         """
         require_gpt2(cls.name, spec)
-        base, n_merges = base_and_budget(cls.name, spec, ties="smallest", min_count=1, max_token_bytes=None)
+        base, n_merges = base_and_budget(cls.name, spec, ties="smallest", min_count=1)
         if (files := files_of_lines(texts)) is not None:
             separated = b"\n" + _NO_BYTE_OF_UTF8
             contents = [Path(file).read_bytes() for file in files]

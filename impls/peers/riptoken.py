@@ -15,5 +15,4 @@ class Riptoken(Peer):
     """`riptoken.CoreBPE` over the model's ranks."""
 
     def _load(self, model: Model) -> Calls:
-        tokenizer = self.library.CoreBPE(ranks_for(self.name, model), {}, one_pattern_of(model))
-        return self._calls_of(tokenizer)
+        return self._calls_of(self.library.CoreBPE(ranks_for(self.name, model), {}, one_pattern_of(model)))

@@ -19,12 +19,9 @@ class Rustbpe(Peer):
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges; raise `Unsupported` naming the field it cannot follow."""
-        base, n_merges = base_and_budget(
-            cls.name, spec, ties="smallest", base_order="raw", min_count=1, max_token_bytes=None
-        )
+        base, n_merges = base_and_budget(cls.name, spec, ties="smallest", base_order="raw", min_count=1)
         trainer = cls.library.Tokenizer()
-        trainer.train_from_iterator(
-            checked_texts(texts, spec), len(base) + n_merges, pattern=one_pattern(cls.name, spec)
-        )
+        pattern = one_pattern(cls.name, spec)
+        trainer.train_from_iterator(checked_texts(texts, spec), len(base) + n_merges, pattern=pattern)
         ranks = {bytes(token): rank for token, rank in trainer.get_mergeable_ranks()}
         return model_of_ranks(cls.name, spec, base, ranks)

@@ -19,8 +19,6 @@ from impls.interface import TrainingSpec
 from impls.peers.peer import Peer
 from impls.production.training import model_of_merges, require
 
-_END_OF_WORD = "</w>"
-
 
 class SubwordNmt(Peer):
     """`subword_nmt.learn_bpe.learn_bpe`."""
@@ -31,7 +29,7 @@ class SubwordNmt(Peer):
 
         The pattern must put white space into pieces of one character, which give base symbols and no merges.
         """
-        require(cls.name, spec, alphabet="chars", ties="largest", end_of_word=_END_OF_WORD, max_token_bytes=None)
+        require(cls.name, spec, alphabet="chars", ties="largest", end_of_word="</w>", max_token_bytes=None)
         counts = piece_weights(texts, spec)
         base = base_symbols(counts, spec)
         words = {piece: count for piece, count in counts.items() if len(piece) > 1}

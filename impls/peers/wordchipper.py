@@ -13,18 +13,14 @@ from impls.peers.conversion import file_of, rank_file, require_public
 from impls.peers.peer import Calls, Peer, on_pool
 from impls.production.libraries import environment
 
-_CACHE = "WORDCHIPPER_CACHE_DIR"
-
 
 class Wordchipper(Peer):
     """`wordchipper.Tokenizer` of one of OpenAI's vocabularies, its special tokens switched off."""
 
     def _load(self, model: Model) -> Calls:
         name = require_public(self.name, model, self.built_in)
-        with (
-            file_of(rank_file(model), f"openai/{name}/{name}.tiktoken") as path,
-            environment(_CACHE, str(Path(path).parents[2])),
-        ):
+        cached, variable = f"openai/{name}/{name}.tiktoken", "WORDCHIPPER_CACHE_DIR"
+        with file_of(rank_file(model), cached) as path, environment(variable, str(Path(path).parents[2])):
             tokenizer = self.library.Tokenizer.from_pretrained(name)
         none = self.library.SpecialFilter.include_none()
         return Calls(

@@ -17,7 +17,7 @@ import numpy as np
 from impls.core.arguments import id_list
 from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.operations import decoding, pieces
+from impls.operations import decoding, pieces, specials
 from impls.production.libraries import failure, is_panic, loading
 
 Lists = list[list[int]]
@@ -100,15 +100,10 @@ class Adapter(Tokenizer):
         return pieces.encode_bytes(self, data, self._calls.encode_bytes)
 
     def count(self, text: str, at_most: int | None = None) -> int:
-        """Count the ids of `text`, by the library if nothing is recognised or normalised in it."""
-        count = self._calls.count
-        refused: tuple[type[Exception], ...] = (*self.surrogate_errors, TypeError)
-        if count is not None and at_most is None and not self.model.added_tokens and self.model.normalization is None:
-            try:
-                return count(text)
-            except refused:
-                pass
-        return super().count(text, at_most)
+        """Count the ids of `text`, by the library if no token is recognised in it."""
+        if self._calls.count is None or at_most is not None or self.model.added_tokens:
+            return super().count(text, at_most)
+        return specials.prepared(self, self._calls.count, specials.written, text)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids, by the library if it knows all of them."""
@@ -128,17 +123,15 @@ class Adapter(Tokenizer):
     def _decoded(self, decode: Callable[[list[int]], T], ids: list[int]) -> T | None:
         """Return what the library makes of `ids`; None if it does not know all of them."""
         try:
-            return None if self._calls.skips_unknown and not self._are_tokens(ids) else decode(ids)
+            skips = self._calls.skips_unknown and not (ids and min(ids) >= 0 and max(ids) < self._n_dense)
+            return None if skips else decode(ids)
         except BaseException as error:
             if not isinstance(error, Exception) and not is_panic(error):
                 raise
             return None
 
-    def _are_tokens(self, ids: list[int]) -> bool:
-        """Return whether `ids` is not empty and each id is below the first one without a token."""
-        return bool(ids) and min(ids) >= 0 and max(ids) < self._n_dense
-
     @cached_property
     def _n_dense(self) -> int:
+        """Return the first id without a token."""
         tokens = self.model.tokens
         return tokens.index(None) if None in tokens else len(tokens)

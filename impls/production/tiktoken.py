@@ -56,11 +56,8 @@ class Tiktoken(Adapter):
 
         Raise `Unsupported` naming the field it cannot follow.
         """
-        base, n_merges = base_and_budget(
-            cls.name, spec, ties="first", base_order="raw", min_count=1, max_token_bytes=None
-        )
-        ranks = _learned(list(corpus_pieces(texts, spec)), len(base) + n_merges)
-        return model_of_ranks(cls.name, spec, base, ranks)
+        base, n_merges = base_and_budget(cls.name, spec, ties="first", base_order="raw", min_count=1)
+        return model_of_ranks(cls.name, spec, base, _learned(list(corpus_pieces(texts, spec)), len(base) + n_merges))
 
 
 def _pattern(model: Model) -> tuple[str, ...]:
@@ -81,12 +78,11 @@ def _encoding(model: Model) -> tiktoken.Encoding:
         raise Unsupported(name, "it encodes what the pattern matches; this model drops that")
     check_stages(name, model.pattern)
     pattern = _pattern(model)
-    specials = {text: i for text, i in model.whole_token_ids.items() if text.encode() not in ranks}
     return tiktoken.Encoding(
         name,
         pat_str=pattern[0].removeprefix(DROPS_REST) if pattern else WHOLE_TEXT,
         mergeable_ranks=ranks,
-        special_tokens=specials,
+        special_tokens={text: i for text, i in model.whole_token_ids.items() if text.encode() not in ranks},
     )
 
 

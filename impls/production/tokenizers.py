@@ -99,7 +99,7 @@ class HuggingFace(Adapter):
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges by the library's `BpeTrainer`; raise `Unsupported` naming the field it cannot follow."""
-        base, n_merges = base_and_budget(cls.name, spec, ties="smallest", base_order="gpt2", max_token_bytes=None)
+        base, n_merges = base_and_budget(cls.name, spec, ties="smallest", base_order="gpt2")
         try:
             stages = resolve(spec.pattern)
             pre_tokenizer = write_stages(stages, byte_level=True)

@@ -31,8 +31,9 @@ def require(name: str, spec: TrainingSpec, **accepted: Any) -> None:
 
 
 def base_and_budget(name: str, spec: TrainingSpec, **accepted: Any) -> tuple[list[bytes], int]:
-    """Return the base symbols of a model over bytes, and the most merges; raise `Unsupported` like `require`."""
-    require(name, spec, alphabet="bytes", **accepted)
+    """Return the base symbols of a model over bytes, and the most merges; raise `Unsupported` like `require`, also for
+    a `max_token_bytes` unless that is accepted."""
+    require(name, spec, **{"alphabet": "bytes", "max_token_bytes": None} | accepted)
     base = base_symbols((), spec)
     return base, merge_budget(base, spec)
 
