@@ -39,14 +39,11 @@ class Learner:
 
     def learn(self, budget: int) -> tuple[list[Pair], list[int]]:
         """Return up to `budget` merges, and the count of each."""
-        merges: list[Pair] = []
-        merge_counts: list[int] = []
-        while len(merges) < budget and (best := self.pop_best()) is not None:
-            pair, count = best
-            self.merge(pair)
-            merges.append(pair)
-            merge_counts.append(count)
-        return merges, merge_counts
+        learned: dict[Pair, int] = {}
+        while len(learned) < budget and (best := self.pop_best()) is not None:
+            self.merge(best[0])
+            learned[best[0]] = best[1]
+        return [*learned], [*learned.values()]
 
     def pop_best(self) -> tuple[Pair, int] | None:
         """Return the most frequent pair, with ties broken by `spec.ties`, and its count, or None."""

@@ -47,20 +47,17 @@ def train_parity_aware(
     n_tokens = {language: _n_symbols(corpus, spec) for language, corpus in measured.items()}
     n_units = dict(n_tokens) if held_out is None else {language: len(held_out[language]) for language in pieces}
     any_corpus = next(iter(learners.values())).corpus
-    merges: list[Pair] = []
-    counts: list[int] = []
-    while len(merges) < any_corpus.budget:
+    learned: dict[Pair, int] = {}
+    while len(learned) < any_corpus.budget:
         by_rate = sorted(pieces, key=lambda language: n_units[language] / n_tokens[language])
-        chosen = (learners[language].pop_best() for language in by_rate)
-        best = next((pair for pair in chosen if pair is not None), None)
+        best = next((pair for name in by_rate if (pair := learners[name].pop_best()) is not None), None)
         if best is None:
             break
-        merges.append(best[0])
-        counts.append(best[1])
+        learned[best[0]] = best[1]
         for language in pieces:
             n_fewer = learners[language].merge(best[0])
             n_tokens[language] -= n_fewer if held_out is None else counted[language].merge(best[0])
-    return any_corpus.model(merges, counts)
+    return any_corpus.model([*learned], [*learned.values()])
 
 
 def _n_symbols(pieces: Mapping[str, int], spec: TrainingSpec) -> int:

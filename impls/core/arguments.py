@@ -62,13 +62,13 @@ def text_sequence(texts: Iterable[str]) -> Sequence[str]:
     or an object that is not iterable."""
     if isinstance(texts, list | tuple):
         return texts
-    return list(_iterated("texts", "several texts", texts))
+    return list(iterated("texts", "several texts", texts))
 
 
 def texts_in_turn(texts: Iterable[str]) -> Iterator[str]:
     """Yield the texts of a corpus, reading them once; raise TypeError for a single text, an object that is not
     iterable, and, when it is reached, an item that is not a str."""
-    for position, text in enumerate(_iterated("texts", "several texts", texts)):
+    for position, text in enumerate(iterated("texts", "several texts", texts)):
         if type(text) is not str:
             check_text(text, f"texts[{position}]")
         yield text
@@ -102,7 +102,7 @@ def id_list(ids: Iterable[SupportsIndex]) -> list[Any]:
         raise wrong_type("ids", "several whole numbers", ids)
     if getattr(getattr(ids, "dtype", None), "kind", None) in ("i", "u", "b"):
         return id_list(ids.tolist())  # type: ignore[attr-defined]
-    return list(_iterated("ids", "several whole numbers", ids))
+    return list(iterated("ids", "several whole numbers", ids))
 
 
 def checked_ids(ids: Iterable[SupportsIndex]) -> list[int]:
@@ -113,7 +113,8 @@ def checked_ids(ids: Iterable[SupportsIndex]) -> list[int]:
     return [whole_number(f"ids[{position}]", i) for position, i in enumerate(listed)]
 
 
-def _iterated(name: str, wanted: str, given: Iterable[Any]) -> Iterable[Any]:
+def iterated(name: str, wanted: str, given: Iterable[Any]) -> Iterable[Any]:
+    """Return an iterator over the argument `name`; raise TypeError for a single text, or if there is none."""
     if isinstance(given, str | bytes | bytearray):
         raise TypeError(f"{name} must be {wanted}, not one {type(given).__name__}; put it into a list")
     try:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from os.path import commonprefix
 from typing import NamedTuple
 
-from impls.core.arguments import check_text, wrong_type
+from impls.core.arguments import check_text, iterated
 from impls.core.text.decoder_steps import TokenDecoder
 from impls.operations.stream_rules import StreamRules
 
@@ -60,9 +60,7 @@ class Characters:
             text = self.add(b"".join(tokens))
         else:
             kept = [(i in byte_ids, token) for i, token in zip(ids, tokens, strict=True) if i not in skipped]
-            parts = [
-                self.add(token) if is_byte else self.end() + token.decode("utf-8", "replace") for is_byte, token in kept
-            ]
+            parts = (self.add(token) if byte else self.end() + token.decode("utf-8", "replace") for byte, token in kept)
             text = "".join(parts)
         self._begins = begins
         return text
@@ -174,9 +172,7 @@ class Stops:
     """Stop strings, searched at the end of a text that grows."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        if isinstance(texts, str) or not isinstance(texts, Iterable):
-            raise wrong_type("stop", "several texts", texts)
-        given = list(texts)
+        given = list(iterated("stop", "several texts", texts))
         for position, text in enumerate(given):
             check_text(text, f"stop[{position}]")
             if not text:

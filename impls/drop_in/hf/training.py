@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from impls import registry
-from impls.core.arguments import wrong_type
+from impls.core.arguments import iterated
 from impls.core.errors import Unsupported
 from impls.core.specification import TrainingSpec
 from impls.core.text.blocks import documents_of
@@ -50,8 +50,7 @@ def learned(pipeline: Pipeline, texts: Iterable[str], trainer: Any) -> dict[str,
     pieces: Iterable[str] = _pieces(texts, pipeline.normalizer, split)
     if not by_bytes:  # a piece of one letter adds no pair
         pieces = chain(settings.initial_alphabet, pieces)
-    spec = _spec(settings, names, by_bytes)
-    model = registry.learn(pipeline.implementation.name, pieces, spec)
+    model = registry.learn(pipeline.implementation.name, pieces, _spec(settings, names, by_bytes))
     added = [{"id": k, **token.__getstate__()} for k, token in enumerate(special)]
     written = msgspec.json.decode(write_compact(model.with_(pattern=())))["model"]
     vocabulary = {"vocab": written["vocab"], "merges": written["merges"]}
@@ -100,9 +99,7 @@ def _pieces(texts: Iterable[str], normalizer: Normalizer | None, split: PreToken
 
 def given_texts(iterator: Any) -> Iterator[str]:
     """Yield the texts of an iterator of texts and lists of texts; raise TypeError for anything else."""
-    if isinstance(iterator, str) or not isinstance(iterator, Iterable):
-        raise wrong_type("iterator", "an iterator of texts, or of lists of texts", iterator)
-    for k, entry in enumerate(iterator):
+    for k, entry in enumerate(iterated("iterator", "an iterator of texts, or of lists of texts", iterator)):
         many = [entry] if isinstance(entry, str) else items(f"iterator[{k}]", entry)
         yield from (encodable(f"iterator[{k}]", text) for text in many)
 

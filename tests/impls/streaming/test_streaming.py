@@ -190,7 +190,7 @@ def test_wrong_arguments_are_refused() -> None:
     tokenizer = tokenizer_of(BYTES)
     refused(LookupError, "unheard", tokenizer.decoder, "unheard")
     refused(TypeError, "errors must be a str", tokenizer.decoder, None)
-    refused(TypeError, "stop must be several texts, not str 'a'", tokenizer.decoder, stop="a")
+    refused(TypeError, "stop must be several texts, not one str", tokenizer.decoder, stop="a")
     refused(TypeError, r"stop\[1\] must be a str", tokenizer.decoder, stop=["a", 1])
     refused(ValueError, r"stop\[0\] is empty", tokenizer.decoder, stop=[""])
 
