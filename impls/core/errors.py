@@ -68,8 +68,7 @@ def near_and_known(name: str, known: Sequence[str], see: str = "`bpebench list`"
     from difflib import get_close_matches
 
     word = name.strip("^$.*")
-    holding = [other for other in known if len(word) > 2 and word in other]
-    near = get_close_matches(name, known) or holding[:3]
+    near = get_close_matches(name, known) or [other for other in known if len(word) > 2 and word in other][:3]
     meant = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     return f"{meant}known: {some_of(known, see)}"
 

@@ -59,7 +59,7 @@ def extended(implementation: Any, model: Model, texts: Iterable[str], spec: Trai
         raise Unsupported(implementation.name, why)
     start = Extension(implementation.name, model, spec)
     corpus = ExtendedCorpus(start, texts, implementation(start.model).encode_piece)
-    return corpus.model(*implementation.learn(corpus))
+    return start.result(*implementation.learn(corpus))
 
 
 def extends(implementation: Any) -> bool:
@@ -75,15 +75,11 @@ class ExtendedCorpus(Corpus):
     """The corpus as the model of `start` encodes it, to learn more merges from."""
 
     def __init__(self, start: Extension, texts: Iterable[str], encode_piece: Callable[[str], list[int]]) -> None:
-        self._start, self.spec, self.budget = start, start.spec, start.budget
+        self.spec, self.budget = start.spec, start.budget
         pieces, begun = piece_weights(texts, start.spec), start.model.tokens
         start.check(pieces)
         self.tokens = [token or b"" for token in begun] + [b""] * (start.first_new_id - len(begun))
         self.fill(pieces, encode_piece, start.model.unknown_id)
-
-    def model(self, merges: Sequence[Pair], counts: Sequence[int]) -> Model:
-        """Return the given model with the new merges."""
-        return self._start.result(merges, counts)
 
 
 class Extension:

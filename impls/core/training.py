@@ -22,6 +22,7 @@ from impls.core.text.patterns import Splitter, name_of, resolve
 from impls.core.text.text import repair_surrogates
 
 Pair = tuple[int, int]
+Pairs = Sequence[Pair]
 Texts = Iterable[str] | PieceCounts | Mapping[str, int]
 """What to train on: texts, counts of their pieces, or what `piece_weights` returned."""
 
@@ -118,8 +119,7 @@ def base_symbols(pieces: Iterable[str], spec: TrainingSpec) -> list[bytes]:
     Raise `InvalidSpec` if a piece contains the text of `end_of_word`, which would be ambiguous.
     """
     if spec.alphabet == "bytes":
-        order = GPT2_BYTE_ORDER if spec.base_order == "gpt2" else range(256)
-        return [bytes([byte]) for byte in order]
+        return [bytes([byte]) for byte in (GPT2_BYTE_ORDER if spec.base_order == "gpt2" else range(256))]
     symbols: set[bytes] = set()
     for piece in pieces:
         if spec.end_of_word is not None and spec.end_of_word in piece:
@@ -153,9 +153,7 @@ def texts_no_merge_makes(spec: TrainingSpec) -> list[bytes]:
     return [text.encode("utf-8", "surrogatepass") for text in spec.reserved]
 
 
-def trained_model(
-    spec: TrainingSpec, base: Sequence[bytes], merges: Sequence[Pair], counts: Sequence[int] | None
-) -> Model:
+def trained_model(spec: TrainingSpec, base: Sequence[bytes], merges: Pairs, counts: Sequence[int] | None) -> Model:
     """Return the model of the learned merges.
 
     `merges` are pairs of final ids (base ids start at `first_base_id(spec)`); `counts` is None for a trainer that does

@@ -14,11 +14,10 @@ from impls.operations.coder import Coder
 from impls.operations.specials import are_ordinary, prepared, written
 
 Ids = TypeVar("Ids")
+Texts = Sequence[str]
 
 
-def encode_batch(
-    tokenizer: Coder, texts: Sequence[str], threads: int | None, **special: Unpack[Special]
-) -> list[list[int]]:
+def encode_batch(tokenizer: Coder, texts: Texts, threads: int | None, **special: Unpack[Special]) -> list[list[int]]:
     """Return `Tokenizer.encode_batch`."""
     texts, n_threads = text_sequence(texts), thread_count(threads)
     if are_ordinary(tokenizer, texts, **special):
@@ -26,12 +25,12 @@ def encode_batch(
     return map_on_threads(partial(tokenizer.encode, **special), texts, n_threads)
 
 
-def _all_written(tokenizer: Coder, texts: Sequence[str]) -> Sequence[str]:
+def _all_written(tokenizer: Coder, texts: Texts) -> Texts:
     check_texts(texts)
     return [written(tokenizer, text) for text in texts]
 
 
-def map_on_threads(encode: Callable[[str], Ids], texts: Sequence[str], threads: int) -> list[Ids]:
+def map_on_threads(encode: Callable[[str], Ids], texts: Texts, threads: int) -> list[Ids]:
     """Return `encode(text)` of each text, in order."""
     if threads == 1 or len(texts) < 2:
         return [encode(text) for text in texts]

@@ -89,8 +89,7 @@ def _traced(tokenizer: Coder, text: str, unit: Unit, allowed_special: SpecialSet
     """Return `encode_with_offsets`, computed part by part."""
     ids: list[int] = []
     spans: list[tuple[int, int]] = []
-    source = surrogates_repaired(text)
-    for raw, part, i in tokenizer.model.derived(WholeTokens).traced_parts(source, allowed_special):
+    for raw, part, i in tokenizer.model.derived(WholeTokens).traced_parts(surrogates_repaired(text), allowed_special):
         if i is not None:
             ids.append(i)
             spans.append((part.starts[0], part.ends[-1]))

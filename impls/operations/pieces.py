@@ -33,15 +33,13 @@ def encode(model: Model, text: str, encode_piece: Callable[[str], list[int]]) ->
     return [part for i in ids for part in parts.get(i, (i,))] if parts else ids
 
 
-def encode_bytes(
-    tokenizer: Coder, data: bytes, encode_invalid: Callable[[bytes], list[int]] | None = None
-) -> list[int]:
+def encode_bytes(tokenizer: Coder, data: bytes, own_rule: Callable[[bytes], list[int]] | None = None) -> list[int]:
     """Return the ids of bytes that need not be UTF-8, as ordinary text; like tiktoken's `_encode_bytes`.
 
     Valid UTF-8 is encoded as its text. Otherwise the text before the first invalid byte is normalised and split; its
     last piece and everything after it is one piece, since a pattern applies only to text. If the last piece begins with
     a token of blanks (" ", line feed, tab), so are such tokens before it, which the pattern might have split
-    differently. A library with a rule of its own (`encode_invalid`) follows that. Decoding restores the bytes, except
+    differently. A library with a rule of its own follows that. Decoding restores the bytes, except
     for normalisation. Raise `Unsupported` for a model over characters, and for invalid UTF-8 if an implementation takes
     only texts.
 
@@ -54,8 +52,8 @@ def encode_bytes(
         return tokenizer.encode_ordinary(data.decode())
     except UnicodeDecodeError as error:
         text, bad = model.normalize(data[: error.start].decode()), data[error.start :]
-    if encode_invalid is not None:
-        return encode_invalid(text.encode() + bad)
+    if own_rule is not None:
+        return own_rule(text.encode() + bad)
     ids = tokenizer.encode_normalized(text)
     start = last_piece_start(model, text, ids)
     return ids[:start] + tokenizer.encode_byte_piece(b"".join([model.tokens[i] or b"" for i in ids[start:]]) + bad)

@@ -23,9 +23,8 @@ class TokenBorders:
         self._texts = tuple(texts)
         self._beginnings = {text[:end] for text in texts for end in range(1, len(text) + 1)}
         self._firsts = frozenset(text[0] for text in texts)
-        firsts = "".join(map(re.escape, self._firsts))
         # Tokens are searched in the repaired text, in which surrogates are other characters.
-        self._may_begin = re.compile(f"[{firsts}\ud800-\udfff]").search
+        self._may_begin = re.compile(f"[{''.join(map(re.escape, self._firsts))}\ud800-\udfff]").search
         flags = {flag for text in texts for flag in model.whole_token_flags.get(text, ())}
         self._strips, self._at_words = not flags.isdisjoint(("lstrip", "rstrip")), "single_word" in flags
         # The segment after a token would get a space of its own, unlike a text that continues.

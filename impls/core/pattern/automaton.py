@@ -72,8 +72,7 @@ def _steps(code: Code, inside: list[list[bool]]) -> list[list[tuple[int, bool]]]
         row: list[tuple[int, bool]] = []
         for of in inside:
             waiting = reached(code, state, of)
-            taking = [at + 1 for at in waiting if code[at][0] == TAKE and of[code[at][1]]]
-            following = tuple(reached(code, taking))
+            following = tuple(reached(code, [at + 1 for at in waiting if code[at][0] == TAKE and of[code[at][1]]]))
             n_reached += len(waiting) + len(following)
             if following and following not in numbers:
                 numbers[following] = len(states)

@@ -15,13 +15,8 @@ from impls.core.pattern.classes import N_CODE_POINTS, paged
 from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 from impls.core.pattern.tables import SplitTables
 
-_BLOCK_STARTS = (
-    *range(0x80),
-    *(0x80, 0x250),
-    *range(0x300, 0x2500, 0x100),
-    *(0x2580, 0x2581, 0x2582, 0x2600, 0x3000, 0x3040, 0x3100, 0x3400, 0xA000, 0xAC00, 0xD800, 0xF900, 0xFB00, 0xFE00),
-    *(0xFF00, 0x10000, 0x1F000, 0x20000),
-)
+_BLOCKS = "80 250 2580 2581 2582 2600 3000 3040 3100 3400 A000 AC00 D800 F900 FB00 FE00 FF00 10000 1F000 20000"
+_BLOCK_STARTS = sorted([*range(0x80), *range(0x300, 0x2500, 0x100), *(int(code, 16) for code in _BLOCKS.split())])
 """First code points of the classes; U+2581, SentencePiece's mark for a space, is a separate class."""
 
 

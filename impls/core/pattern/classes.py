@@ -73,8 +73,7 @@ def partition(sources: list[str]) -> tuple[np.ndarray, np.ndarray]:
     distinct, class_of_run = np.unique(signature, return_inverse=True)
     if len(distinct) > 255:
         raise OverflowError("more than 255 character classes")
-    runs = np.diff(np.concatenate((starts, [N_CODE_POINTS])))
-    class_of = np.repeat(class_of_run.astype(np.uint8), runs)
+    class_of = np.repeat(class_of_run.astype(np.uint8), np.diff(starts, append=N_CODE_POINTS))
     bits = np.arange(len(sources), dtype=np.uint64)
     return class_of, ((distinct[:, None] >> bits[None, :]) & np.uint64(1)).astype(bool)
 
@@ -88,5 +87,4 @@ def paged(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     firsts = np.flatnonzero(np.concatenate(([True], (rows[1:] != rows[:-1]).any(axis=1))))  # of equal rows
     index: dict[bytes, int] = {}
     page_of = np.array([index.setdefault(row.tobytes(), len(index)) for row in rows[firsts]], np.uint16)
-    pages = np.repeat(page_of, np.diff(firsts, append=len(rows)))
-    return pages, np.frombuffer(b"".join(index), values.dtype).copy()
+    return np.repeat(page_of, np.diff(firsts, append=len(rows))), np.frombuffer(b"".join(index), values.dtype).copy()

@@ -156,8 +156,5 @@ class PairCuts:
 
     def last(self, text: str) -> int:
         """Return the last place at which a text may be cut, or 0."""
-        if any(separated.any() for _, separated, _ in self._cuts):
-            for place in range(len(text) - 1, 0, -1):
-                if self.separates(text[place - 1], text[place]):
-                    return place
-        return 0
+        places = range(len(text) - 1, 0, -1) if any(separated.any() for _, separated, _ in self._cuts) else ()
+        return next((place for place in places if self.separates(text[place - 1], text[place])), 0)

@@ -11,9 +11,8 @@ _OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
 GPT2_BYTE_ORDER: tuple[int, ...] = (*_PRINTABLE, *_OTHERS)
 """Bytes in the order of their characters' code points: 21-7E, A1-AC, AE-FF, then 00-20, 7F-A0, AD."""
 
-BYTE_TO_CHARACTER: dict[int, str] = {byte: chr(byte) for byte in _PRINTABLE} | {
-    byte: chr(0x100 + index) for index, byte in enumerate(_OTHERS)
-}
+_CHARACTERS = map(chr, (*_PRINTABLE, *range(0x100, 0x100 + len(_OTHERS))))
+BYTE_TO_CHARACTER: dict[int, str] = dict(zip(GPT2_BYTE_ORDER, _CHARACTERS, strict=True))
 CHARACTER_TO_BYTE: dict[str, int] = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
 
 

@@ -83,8 +83,7 @@ class TextFile:
             return [Part(self, 0, None, size, changed)]
         with self._open():
             pass
-        total = -(-size // blocks.BLOCK_BYTES)
-        ends = [*range(n_blocks, total, n_blocks), None]
+        ends = [*range(n_blocks, -(-size // blocks.BLOCK_BYTES), n_blocks), None]
         return [Part(self, first, end, size, changed) for first, end in zip([0, *ends[:-1]], ends, strict=True)]
 
     def texts(self) -> Iterator[str]:
@@ -159,11 +158,10 @@ class TextFile:
             with parquet.ParquetFile(self.path) as file:
                 if self.field not in (names := file.schema_arrow.names):
                     raise InvalidFile(self.name, f"has no column {self.field!r}; its columns: {names}")
-                stop = sys.maxsize if end is None else end
                 for group in range(file.num_row_groups):
                     column = file.metadata.row_group(group).column(0)
                     offset = min(column.data_page_offset, column.dictionary_page_offset or column.data_page_offset)
-                    if first <= offset // blocks.BLOCK_BYTES < stop:
+                    if offset // blocks.BLOCK_BYTES in range(first, sys.maxsize if end is None else end):
                         for batch in file.iter_batches(_ROWS, [group], [self.field], use_threads=False):
                             yield batch.column(0)
         except (ArrowInvalid, OSError) as error:
@@ -219,9 +217,7 @@ def _readable(name: str) -> Iterator[None]:
 
 def check_unchanged(parts: Iterable[Part]) -> None:
     """Raise `InvalidFile` if a file was changed after its parts were planned."""
-    for file, size, changed in dict.fromkeys((part.file, part.size, part.changed) for part in parts):
-        if file.path is None:
-            continue
-        about = file.path.stat()
-        if (about.st_size, about.st_mtime_ns) != (size, changed):
+    for file, _, _, size, changed in parts:
+        about = None if file.path is None else file.path.stat()
+        if about is not None and (about.st_size, about.st_mtime_ns) != (size, changed):
             raise InvalidFile(file.name, "was changed while it was read; copy it first, then count the copy")

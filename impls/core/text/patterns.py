@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import regex
+from regex import Pattern
 
 from impls.core.arguments import wrong_type
 from impls.core.errors import InvalidPattern, UnknownName, plural
@@ -171,7 +172,7 @@ def check_size(expression: str) -> None:
         raise _invalid(expression, f"repeats up to {size} characters; at most {MAX_EXPANDED} are allowed")
 
 
-def _compile(expression: str) -> regex.Pattern[str]:
+def _compile(expression: str) -> Pattern[str]:
     if not isinstance(expression, str) or not expression:
         raise InvalidPattern(f"a pattern must be a text that is not empty, not {expression!r}")
     if len(expression) > MAX_CHARACTERS:
@@ -188,17 +189,15 @@ def _compile(expression: str) -> regex.Pattern[str]:
     return compiled
 
 
-def _matches(
-    search: Callable[..., Iterable[T]], expression: regex.Pattern[str], text: str, deadline: float | None
-) -> list[T]:
-    """Return what a method of `expression` finds; raise `InvalidPattern` if it has not ended by the deadline."""
+def _matches(search: Callable[..., Iterable[T]], expression: Pattern[str], text: str, until: float | None) -> list[T]:
+    """Return what a method of `expression` finds; raise `InvalidPattern` if it has not ended by a time."""
     try:
-        return list(search(text, timeout=None if deadline is None else max(deadline - time.monotonic(), 0.001)))
+        return list(search(text, timeout=None if until is None else max(until - time.monotonic(), 0.001)))
     except TimeoutError:
         raise too_slow(pattern_of(expression.pattern), text) from None
 
 
-def _spans(expression: regex.Pattern[str], text: str, deadline: float | None) -> list[tuple[int, int]]:
+def _spans(expression: Pattern[str], text: str, deadline: float | None) -> list[tuple[int, int]]:
     """Return the start and end of each piece of a stage."""
     spans = [match.span() for match in _matches(expression.finditer, expression, text, deadline)]
     if expression.pattern.startswith(DROPS_MATCHES):
@@ -207,10 +206,9 @@ def _spans(expression: regex.Pattern[str], text: str, deadline: float | None) ->
     return spans
 
 
-def _cover(expression: regex.Pattern[str], text: str, deadline: float | None) -> list[str]:
+def _cover(expression: Pattern[str], text: str, deadline: float | None) -> list[str]:
     drops_matches = expression.pattern.startswith(DROPS_MATCHES)
-    cut = expression.split if drops_matches else expression.findall
-    parts: list[str] = _matches(cut, expression, text, deadline)
+    parts: list[str] = _matches(expression.split if drops_matches else expression.findall, expression, text, deadline)
     if not drops_matches and sum(map(len, parts)) != len(text) and not expression.pattern.startswith(DROPS_REST):
         ends = [0, *chain.from_iterable(_spans(expression, text, None))]
         position = next((end for end, start in zip(ends[::2], ends[1::2], strict=False) if end != start), ends[-1])

@@ -88,8 +88,7 @@ def _changes_of_normal_form(name: str, text: str) -> list[int]:
     )
     runs = groupby(parts, key=lambda part: part[0] > 0)  # of marks, which are put in order, and of other characters
     decomposed = [part for _, run in runs for part in sorted(run, key=itemgetter(0))]
-    composed = _composed(decomposed) if name.endswith("c") else decomposed
-    return [change for _, _, change in composed]
+    return [change for _, _, change in (_composed(decomposed) if name.endswith("c") else decomposed)]
 
 
 def _composed(decomposed: Iterable[tuple[int, str, int]]) -> Iterator[tuple[int, str, int]]:

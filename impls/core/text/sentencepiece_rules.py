@@ -117,8 +117,7 @@ def write_text(text: str, rules: SentencePieceRules, user_defined: Collection[st
     mark = SPACE_MARK if rules.escape_spaces else " "
     text = text.replace(" ", mark)
     is_missing = not text.startswith(mark) and (first or rules.dummy_prefix == "missing")
-    has_prefix = rules.dummy_prefix == "always" or (rules.dummy_prefix != "never" and is_missing)
-    return mark + text if has_prefix else text
+    return mark + text if rules.dummy_prefix == "always" or (rules.dummy_prefix != "never" and is_missing) else text
 
 
 def replacements(text: str, rules: SentencePieceRules, user_defined: Collection[str]) -> Iterator[tuple[int, int, str]]:

@@ -9,9 +9,7 @@ from typing import Never
 from impls.core.errors import BPEError
 
 _LISTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-NOT_PROVIDED = {
-    kind: {name: instead for instead, names in given.items() for name in names} for kind, given in _LISTED.items()
-}
+NOT_PROVIDED = {of: {name: instead for instead, names in by.items() for name in names} for of, by in _LISTED.items()}
 """Class -> name -> what to do instead."""
 
 
@@ -32,6 +30,5 @@ def refuse(of: str, name: str) -> Never:
 
 def no_items(part: object, index: object) -> Never:
     """Raise `NotProvided`: the method `__getitem__` of a part, whose steps are items in the library."""
-    raise NotProvided(
-        f"{type(part).__name__}[{index!r}]", "set the part to another one; tokenizer.to_str() shows its steps"
-    )
+    name = f"{type(part).__name__}[{index!r}]"
+    raise NotProvided(name, "set the part to another one; tokenizer.to_str() shows its steps")

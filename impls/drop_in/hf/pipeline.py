@@ -207,8 +207,8 @@ class Pipeline:
 
     def decode(self, ids: Sequence[int], skips: bool) -> str:
         """Return the text of ids; `skips` leaves special tokens out."""
-        names = filter(None, map(self.name_of, ids))
-        tokens = [name for name in names if not (skips and name in self.added.specials)]
+        left_out = self.added.specials if skips else ()
+        tokens = [name for name in map(self.name_of, ids) if name and name not in left_out]
         return " ".join(tokens) if self.decoder is None else self.decoder.decode(tokens)
 
 

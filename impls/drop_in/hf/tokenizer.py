@@ -174,8 +174,7 @@ class Tokenizer(Configured):
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
         """Return the text of ids; like the library, ignore ids without a token."""
-        skips = flag("skip_special_tokens", skip_special_tokens)
-        return self.pipeline.decode(id_list("ids", ids), skips)
+        return self.pipeline.decode(id_list("ids", ids), flag("skip_special_tokens", skip_special_tokens))
 
     def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
         """Return `decode` of each list of ids."""
@@ -219,16 +218,14 @@ class Tokenizer(Configured):
     def _add(self, tokens: list[str | AddedToken], special: bool) -> int:
         if not isinstance(tokens, list):
             raise wrong_type("tokens", "a list of str and AddedToken", tokens)
-        given = [AddedToken.of(token, special) for token in tokens]
         with CHANGING:
-            added, n_added = self.pipeline.added.with_(given)
+            added, n_added = self.pipeline.added.with_([AddedToken.of(token, special) for token in tokens])
             self._change(added=added)
         return n_added
 
 
-def _restored(implementation: Implementation, content: str, encode_special_tokens: bool) -> Tokenizer:
-    pipeline = Pipeline.of(implementation, content.encode())
-    return Tokenizer(replace(pipeline, encode_special_tokens=encode_special_tokens))
+def _restored(implementation: Implementation, content: str, as_text: bool) -> Tokenizer:
+    return Tokenizer(replace(Pipeline.of(implementation, content.encode()), encode_special_tokens=as_text))
 
 
 class DecodeStream:
