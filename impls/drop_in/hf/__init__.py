@@ -26,13 +26,14 @@ Not provided; each raises an error that names it:
 * The `async_` calls and `Encoding.words`, for which there is another way. `not_provided.toml` lists every name, and
   `../README.md` what each class provides.
 
-Different on purpose: `repr` is short, and errors have their own wording. Where the library panics (a stride that
-leaves no room, tokens that overlap), an ordinary exception is raised, or the text is encoded. A character without a
-token raises `UnknownSymbol`; the library drops it. Unknown options are ignored with a warning, not a line on standard
-output. Of several added tokens with the same normal form the first is found; the library finds any of them. One whose
-normal form is empty is not found; the library finds it between all characters. A `DecodeStream` is never late and
-repeats nothing. `TOKENIZERS_PARALLELISM` is not read: batches are encoded on one thread, so that a forked process never
-waits for another's.
+Different on purpose: `repr` is short, and errors have their own wording. Where the library panics (a stride that leaves
+no room, tokens that overlap), an ordinary exception is raised, or the text is encoded. A character without a token
+raises `UnknownSymbol`; the library drops it. Unknown options are ignored with a warning, not a line on standard output.
+Of several added tokens with the same normal form the first is found; the library finds any of them. One whose normal
+form is empty is not found; the library finds it between all characters. A `DecodeStream` is never late and repeats
+nothing. `TOKENIZERS_PARALLELISM` is not read: batches are encoded on one thread, so that a forked process never waits
+for another's. A `Split` that compares letters without case has İ and ı for `i`, and only `ss`, `st`, `ff` themselves,
+where the library has ß and ligatures too; the published patterns have no such letters.
 """
 
 from __future__ import annotations

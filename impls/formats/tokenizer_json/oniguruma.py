@@ -8,6 +8,9 @@ Most of a pre-tokenization pattern means the same in both. The rest is translate
 * a brace that opens no counted repeat is a brace in Oniguruma, and may allow errors in ours (`a{e<2}`);
 * `\pL` is a property in ours only;
 * a class inside a class, and `&&` in one, mean a set operation in Oniguruma only.
+
+Neither translated nor refused: without case, `i` is also İ and ı in ours, and `ss`, `st`, `ff` are also ß and ligatures
+in Oniguruma. The published patterns have none of them there (`(?i:'s|'t|'re|'ve|'m|'ll|'d)`): they split alike.
 """
 
 from __future__ import annotations
