@@ -124,7 +124,8 @@ def _order(pieces: PieceCounts) -> tuple[np.ndarray, np.ndarray]:
         by = np.lexsort((keys, group[tied]))
         order[tied] = of[by]
         group[tied] = tied[_groups(keys[by], group[tied])]
-        tied = tied[_tied(group[tied])]
+        same = np.diff(group[tied], prepend=-1, append=-1) == 0  # as the one before, and after
+        tied = tied[same[1:] | same[:-1]]
         level += 1
     return order, group
 
@@ -134,12 +135,6 @@ def _groups(keys: np.ndarray, within: np.ndarray) -> np.ndarray:
     indices = np.arange(len(keys))
     indices[1:][(keys[1:] == keys[:-1]) & (within[1:] == within[:-1])] = 0
     return np.maximum.accumulate(indices)
-
-
-def _tied(group: np.ndarray) -> np.ndarray:
-    """Return the indices of the members of groups of two or more."""
-    same = np.concatenate([[False], group[1:] == group[:-1], [False]])
-    return np.flatnonzero(same[1:] | same[:-1])
 
 
 def _keys(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray, level: int) -> np.ndarray:

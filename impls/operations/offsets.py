@@ -78,8 +78,7 @@ def _spans_of_spelled(tokenizer: Coder, ids: Sequence[int], text: str, *, in_byt
 
 
 def _not_spelled(tokenizer: Coder) -> Unsupported:
-    why = "its ids do not spell the text by the model's tokens, so they have no places in it"
-    return Unsupported(tokenizer.name, why)
+    return Unsupported(tokenizer.name, "its ids do not spell the text by the model's tokens: they have no places in it")
 
 
 # --- all others ------------------------------------------------------------------------------------------------

@@ -41,11 +41,9 @@ class TokenBorders:
             begun = (text[begin : place + 1] for begin in range(match.start(), place))
             if SURROGATE.search(text, match.start(), place + self._longest) or not self._beginnings.isdisjoint(begun):
                 return False
-        return not self._flagged or self._independent(text, place)
-
-    def _independent(self, text: str, place: int) -> bool:
-        """Return whether the white space that tokens absorb, and their word boundaries, are the same in both parts: no
-        token ends at the place, none absorbs white space before it, and none begins there if words matter."""
-        if text.endswith(self._texts, 0, place) or (self._strips and text[place - 1] in WHITE_SPACE):
+        # The white space that tokens absorb, and their word boundaries, must be the same in both parts: no token ends
+        # at the place, none absorbs white space before it, and none begins there if words matter.
+        absorbs = self._strips and text[place - 1] in WHITE_SPACE
+        if absorbs or (self._flagged and text.endswith(self._texts, 0, place)):
             return False
         return not self._at_words or text[place] not in self._firsts

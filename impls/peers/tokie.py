@@ -20,8 +20,7 @@ class Tokie(Peer):
 
     def _load(self, model: Model) -> Calls:
         if plain_pattern(model) not in _PATTERNS:
-            reason = "it splits by GPT-2's, cl100k's and o200k's patterns, and by GPT-2's for any other"
-            raise Unsupported(self.name, reason)
+            raise Unsupported(self.name, "it splits by GPT-2's, cl100k's, o200k's pattern, by GPT-2's for any other")
         if None in model.tokens:
             gap = model.tokens.index(None)
             raise Unsupported(self.name, f"it numbers tokens without a gap, and this model has none with the id {gap}")

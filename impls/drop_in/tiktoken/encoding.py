@@ -180,9 +180,8 @@ class Encoding:
         end = max((end for _, end in self._special_spans(text, allowed)), default=0)
         ids = self.tokenizer.encode_ordinary(text[end:])
         start = last_piece_start(self.tokenizer.model, text[end:], ids)
-        rest = self.tokenizer.decode_bytes(ids[start:])
-        completions = unstable.completions(self.tokenizer, self._sorted_tokens, rest)
-        return self._encode_allowing(text[:end], allowed) + ids[:start], list(map(list, sorted(completions)))
+        sequences = unstable.completions(self.tokenizer, self._sorted_tokens, self.tokenizer.decode_bytes(ids[start:]))
+        return self._encode_allowing(text[:end], allowed) + ids[:start], list(map(list, sorted(sequences)))
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Return the id of a token or special token; raise `UnknownToken`, a KeyError, for anything else."""
