@@ -44,6 +44,8 @@ _State = tuple[list[Chunk], int, int, str, list[int], str, list[int]]
 
 Chunks appended by an interrupted step are not valid: each step ends with the assignment of its state.
 """
+_Step = tuple[_State, list[int]]
+"""The state after a step, and the ids it gave."""
 _TEXT: Callable[[Chunk], str] = itemgetter(0)
 _IDS: Callable[[Chunk], list[int]] = itemgetter(1)
 
@@ -188,7 +190,7 @@ class Incremental:
 
     # --- encoding ----------------------------------------------------------------------------------------------
 
-    def _grown(self, state: _State, text: str) -> tuple[_State, list[int]]:
+    def _grown(self, state: _State, text: str) -> _Step:
         """Return the state after `text` is appended, and all ids after those that were stable before."""
         chunks, n_chunks, n_ids, settled, settled_ids, tail, _ = state
         begins = not (n_chunks or settled)
@@ -218,9 +220,7 @@ class Incremental:
         encodes = chain([self._encode if begins else self._encode_continued], repeat(self._encode_continued))
         return [(part, encode(part)) for part, encode in zip(parts, encodes, strict=False)]
 
-    def _with_region(
-        self, blocks: Sequence[Chunk], first: int, last: int, n_before: int, region: str
-    ) -> tuple[_State, list[int]]:
+    def _with_region(self, blocks: Sequence[Chunk], first: int, last: int, n_before: int, region: str) -> _Step:
         """Return the state in which `region` replaces the blocks from `first` to `last`, and its ids."""
         if last == len(blocks):
             return self._grown((list(blocks[:first]), first, n_before, "", [], "", []), region)

@@ -31,9 +31,7 @@ def _part(name: str, method: str, read: Callable[[Any], Any] | None = None) -> A
         else:
             self._change(**{name: read(document)})
 
-    return property(
-        attrgetter(f"pipeline.{name}"), set_part, doc=f"The {name}; may be set to one of the library's too."
-    )
+    return property(attrgetter(f"pipeline.{name}"), set_part, doc=f"The {name}; one of the library's may be set too.")
 
 
 class Configured:
