@@ -8,8 +8,8 @@ symbol": an int32 for each symbol). Limits that tables and kernels share are her
 
 from __future__ import annotations
 
+from impls.compiled.language.typed_memory import I32s, I64s, Record, Rows, U8s, U16s, i64
 from impls.compiled.pretokenize.layout import Automaton, Masks, SpecialRow, SpecialToken
-from impls.compiled.typed_memory import I32s, I64s, Record, Rows, U8s, U16s, i64
 
 SYMBOL_BITS = 21
 NONE = (1 << SYMBOL_BITS) - 1

@@ -1,1 +1,1 @@
-"""Compiles the kernels to machine code once, keeps it in the user's cache, and loads it. Knows no algorithm."""
+"""Compiles the kernels to machine code once, keeps it in the user's cache, loads and calls it. Knows no algorithm."""

@@ -20,11 +20,11 @@ from numba import types
 
 from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PREFIX, exported
-from impls.compiled.codegen.memory import OUTLINED
 from impls.compiled.codegen.pipeline import KernelCompiler, collected
-from impls.compiled.codegen.pointers import record_at, type_named
 from impls.compiled.codegen.target import target_machine
 from impls.compiled.cpython.pyobjects import long_as_address
+from impls.compiled.language.memory import OUTLINED
+from impls.compiled.language.pointers import record_at, type_named
 from impls.compiled.layout import ContextRecord
 
 _context_at = record_at(ContextRecord)

@@ -42,10 +42,10 @@ from impls.core.errors import Unsupported
 _IMPLS = Path(__file__).parents[2]
 READY_MADE = Path(__file__).with_name("ready_made")
 """The folder of the object files in a wheel; see `bpebench/wheel_hook.py`."""
-_MARKS = b"impls.compiled.codegen.memory", b"impls.compiled.typed_memory"
+_MARK = b"impls.compiled.language"
 """What modules of kernels, and of the records that kernels access, import."""
-_OTHERS = "compiled/typed_memory.py", "core/pattern/flags.py", "core/pattern/steps.py"
-"""What the kernels depend on besides the modules with a mark and `codegen`."""
+_OTHERS = "core/pattern/flags.py", "core/pattern/steps.py"
+"""What the kernels depend on besides the modules with the mark, `language` and `codegen`."""
 
 
 @cache
@@ -82,7 +82,7 @@ def _sources() -> Iterator[tuple[str, bytes]]:
     """Yield the path and content of every module that the object files depend on."""
     for path in sorted((_IMPLS / "compiled").rglob("*.py")):
         content = path.read_bytes()
-        if path.parent.name == "codegen" or any(mark in content for mark in _MARKS):
+        if path.parent.name in ("codegen", "language") or _MARK in content:
             yield path.relative_to(_IMPLS).as_posix(), content
     for name in _OTHERS:
         yield name, (_IMPLS / name).read_bytes()

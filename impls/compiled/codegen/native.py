@@ -12,9 +12,9 @@ import numpy as np
 
 from impls.compiled.codegen.build import is_checked, kernel_address, regions
 from impls.compiled.codegen.entry_points import OBJECT_FILE_OF
+from impls.compiled.language.typed_memory import Record
 from impls.compiled.layout import N_COUNTERS, N_OWN_REGIONS, N_REGIONS
 from impls.compiled.pages import address
-from impls.compiled.typed_memory import Record
 
 
 class Native:

@@ -7,7 +7,6 @@ Arrays are in another object file.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import declare_region, kernel, outlined
 from impls.compiled.cpython.pyobjects import (
     array_with_room,
     clear_error,
@@ -29,6 +28,7 @@ from impls.compiled.cpython.texts import (
     release_ids,
     splittable_characters,
 )
+from impls.compiled.language.memory import declare_region, kernel, outlined
 from impls.compiled.layout import (
     MAY_BE_SPECIAL,
     NO_MEMORY,

@@ -6,11 +6,11 @@ path has to take over: an id is unknown or not an int, or memory ran out.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import allocate, external, kernel, reallocate, release_memory
-from impls.compiled.codegen.pointers import from_item, set_word, u8s, word_at
 from impls.compiled.cpython.pyobjects import clear_error, list_get, list_size, long_as_long, new_none
 from impls.compiled.cpython.strings import type_of
 from impls.compiled.cpython.texts import OUT_REGION
+from impls.compiled.language.memory import allocate, external, kernel, reallocate, release_memory
+from impls.compiled.language.pointers import from_item, set_word, u8s, word_at
 from impls.compiled.layout import ContextRecord
 from impls.compiled.lookup.cache import token_length
 

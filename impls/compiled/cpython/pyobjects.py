@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
+from impls.compiled.language.memory import (
     call_pointer_4,
     copy_memory,
     external,
@@ -11,7 +11,7 @@ from impls.compiled.codegen.memory import (
     peek,
     poke_64,
 )
-from impls.compiled.codegen.pointers import field_address, u32s
+from impls.compiled.language.pointers import field_address, u32s
 from impls.compiled.layout import ARRAY_DATA_AT, INT_BYTES, ContextRecord
 
 increment = external("Py_IncRef", 1)

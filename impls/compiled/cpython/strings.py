@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
+from impls.compiled.cpython.transcode import transcode
+from impls.compiled.language.memory import (
     allocate,
     declare_region,
     external,
@@ -15,8 +16,7 @@ from impls.compiled.codegen.memory import (
     release_memory,
     shift_right,
 )
-from impls.compiled.codegen.pointers import field_address
-from impls.compiled.cpython.transcode import transcode
+from impls.compiled.language.pointers import field_address
 from impls.compiled.layout import (
     PAD_BYTES,
     ContextRecord,

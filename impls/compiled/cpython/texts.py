@@ -8,16 +8,6 @@ the two characters decide that (`pattern.tables.certain_cuts`).
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
-    allocate,
-    external,
-    inlined,
-    kernel,
-    outlined,
-    release_memory,
-    shift_right,
-)
-from impls.compiled.codegen.pointers import address_of, field_address, u8s
 from impls.compiled.cpython.pyobjects import release_lock, restore_thread
 from impls.compiled.cpython.strings import (
     character,
@@ -30,6 +20,16 @@ from impls.compiled.cpython.strings import (
     utf8_and_size,
     utf8_of_part,
 )
+from impls.compiled.language.memory import (
+    allocate,
+    external,
+    inlined,
+    kernel,
+    outlined,
+    release_memory,
+    shift_right,
+)
+from impls.compiled.language.pointers import address_of, field_address, u8s
 from impls.compiled.layout import (
     MAY_BE_SPECIAL,
     MOST_TEXT_BYTES,

@@ -11,9 +11,9 @@ from typing import Any
 
 from llvmlite import ir
 
-from impls.compiled.codegen.memory import copy_memory, kernel, operation, reachable
-from impls.compiled.codegen.pointers import i64s
-from impls.compiled.codegen.vectors import compressed, constant, load, store
+from impls.compiled.language.memory import copy_memory, kernel, operation, reachable
+from impls.compiled.language.pointers import i64s
+from impls.compiled.language.vectors import compressed, constant, load, store
 
 GROUP = 16
 """Number of characters per step."""

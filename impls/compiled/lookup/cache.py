@@ -15,7 +15,7 @@ are copied, and inserted again from the copy.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
+from impls.compiled.language.memory import (
     allocate,
     choose,
     copy_memory,
@@ -27,10 +27,10 @@ from impls.compiled.codegen.memory import (
     shift_left,
     shift_right,
 )
-from impls.compiled.codegen.pointers import address_of, from_item, i64s, record_at, rows_of, u8s, u32s
+from impls.compiled.language.pointers import address_of, from_item, i64s, record_at, rows_of, u8s, u32s
+from impls.compiled.language.typed_memory import I32s, I64s, U8s
 from impls.compiled.layout import BLOCK_BYTES, COUNT_AT, NONE, ContextRecord, Entry
 from impls.compiled.lookup.hashing import key_of, mix, same_bytes
-from impls.compiled.typed_memory import I32s, I64s, U8s
 
 ENTRY_BYTES, CACHE_LINE = Entry.dtype.itemsize, 64
 ARENA_COUNT = 15

@@ -14,7 +14,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from impls.compiled.codegen.memory import (
+from impls.compiled.language.memory import (
     copy_memory,
     inlined,
     kernel,
@@ -26,8 +26,9 @@ from impls.compiled.codegen.memory import (
     reachable,
     shift_right,
 )
-from impls.compiled.codegen.pointers import address_of, from_item, i64s, set_word, u8s
-from impls.compiled.codegen.vectors import constant, lanes, load, splat, store
+from impls.compiled.language.pointers import address_of, from_item, i64s, set_word, u8s
+from impls.compiled.language.typed_memory import I32s, I64s, Rows, U8s
+from impls.compiled.language.vectors import constant, lanes, load, splat, store
 from impls.compiled.layout import (
     BLOCK_BYTES,
     KEY_LENGTHS,
@@ -57,7 +58,6 @@ from impls.compiled.pretokenize.bitparallel_patterns import windows_block
 from impls.compiled.pretokenize.layout import CL100K, GIVEN_ENDS, STAGES_IN_TURN, WHOLE_TEXT
 from impls.compiled.pretokenize.scan import scan_block
 from impls.compiled.pretokenize.stages import stages_block
-from impls.compiled.typed_memory import I32s, I64s, Rows, U8s
 
 KEYS = 8
 """Number of keys whose slots are computed at once."""

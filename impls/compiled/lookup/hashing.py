@@ -5,7 +5,7 @@ Multiplicative hashing (Knuth 1973, TAOCP 3 §6.4) with odd constants; slots are
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
+from impls.compiled.language.memory import (
     external,
     inlined,
     kernel,
@@ -15,9 +15,9 @@ from impls.compiled.codegen.memory import (
     wrapping_add,
     wrapping_multiply,
 )
-from impls.compiled.codegen.pointers import address_of, word_at
+from impls.compiled.language.pointers import address_of, word_at
+from impls.compiled.language.typed_memory import Rows, U8s
 from impls.compiled.layout import Key
-from impls.compiled.typed_memory import Rows, U8s
 
 K1 = -7046029254386353131
 K2 = -4417276706812531889

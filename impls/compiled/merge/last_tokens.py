@@ -9,8 +9,9 @@ Source: van Antwerpen and Neubeck 2024, "So many tokens, so little time".
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, kernel, lowest_bit, shift_left, shift_right, wrapping_multiply
-from impls.compiled.codegen.pointers import from_item
+from impls.compiled.language.memory import inlined, kernel, lowest_bit, shift_left, shift_right, wrapping_multiply
+from impls.compiled.language.pointers import from_item
+from impls.compiled.language.typed_memory import I32s, U8s
 from impls.compiled.layout import (
     HANDLE_BITS,
     MOST_SLOTS,
@@ -24,7 +25,6 @@ from impls.compiled.layout import (
 )
 from impls.compiled.lookup.hashing import K1, K2, K3, same_bytes
 from impls.compiled.merge.pairs import merged
-from impls.compiled.typed_memory import I32s, U8s
 
 ENDS, IS_TOKEN = 1, 2
 """Bits of the filter: some token ends with these bytes; some token is these bytes."""

@@ -23,13 +23,13 @@ piece.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import allocate, kernel, lowest_bit, release_memory, shift_left, shift_right
-from impls.compiled.codegen.pointers import from_item, rows_of
+from impls.compiled.language.memory import allocate, kernel, lowest_bit, release_memory, shift_left, shift_right
+from impls.compiled.language.pointers import from_item, rows_of
+from impls.compiled.language.typed_memory import I32s, Record, Rows, U8s, i32
 from impls.compiled.layout import NO_MEMORY, NONE, ContextRecord
 from impls.compiled.lookup.hashing import same_bytes
 from impls.compiled.merge.pairs import merged
 from impls.compiled.merge.spelling import initial_symbols
-from impls.compiled.typed_memory import I32s, Record, Rows, U8s, i32
 
 
 class Place(Record):

@@ -13,7 +13,7 @@ are alive are bits of one word, so neighbours are found by counting zeros.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
+from impls.compiled.language.memory import (
     choose,
     inlined,
     kernel,
@@ -22,11 +22,11 @@ from impls.compiled.codegen.memory import (
     shift_left,
     shift_right,
 )
-from impls.compiled.codegen.pointers import from_item, two_bytes
+from impls.compiled.language.pointers import from_item, two_bytes
+from impls.compiled.language.typed_memory import I32s, I64s, U8s
 from impls.compiled.layout import HANDLE_BITS, MOST_SMALL, NO_ROW, NONE, SYMBOL_BITS, ContextRecord
 from impls.compiled.merge.pairs import joined
 from impls.compiled.merge.spelling import initial_symbols
-from impls.compiled.typed_memory import I32s, I64s, U8s
 
 PLACE_BITS = 6
 NOTHING_LEFT = NONE << (HANDLE_BITS + PLACE_BITS)

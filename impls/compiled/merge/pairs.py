@@ -15,7 +15,7 @@ needs no further table.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
+from impls.compiled.language.memory import (
     choose,
     inlined,
     kernel,
@@ -24,7 +24,8 @@ from impls.compiled.codegen.memory import (
     shift_right,
     wrapping_multiply,
 )
-from impls.compiled.codegen.pointers import from_item
+from impls.compiled.language.pointers import from_item
+from impls.compiled.language.typed_memory import I64s
 from impls.compiled.layout import (
     FILTER_AT,
     HANDLE_BITS,
@@ -35,7 +36,6 @@ from impls.compiled.layout import (
     ContextRecord,
 )
 from impls.compiled.lookup.hashing import K1
-from impls.compiled.typed_memory import I64s
 
 NO_PAIR = (NONE << HANDLE_BITS) | ((1 << HANDLE_BITS) - 1)
 """The result of `joined` for two symbols that do not merge: no symbol, and no handle."""

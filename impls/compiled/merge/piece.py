@@ -10,15 +10,15 @@ until one crosses its boundary. So one pair per token is enough.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import choose, kernel, shift_left, shift_right, wrapping_multiply
-from impls.compiled.codegen.pointers import from_item, i32s
 from impls.compiled.cpython.texts import buffer_for_ids, release_ids
+from impls.compiled.language.memory import choose, kernel, shift_left, shift_right, wrapping_multiply
+from impls.compiled.language.pointers import from_item, i32s
+from impls.compiled.language.typed_memory import I32s, I64s, Rows, U8s
 from impls.compiled.layout import COUNT_AT, LONGEST_DERIVED, NO_MEMORY, NONE, ContextRecord, Entry
 from impls.compiled.lookup.cache import ARENA_COUNT, LONGEST_SHORT, token_length, write_entry
 from impls.compiled.lookup.hashing import K1, hash_piece, key_of, same_bytes
 from impls.compiled.merge.merge_long import merge_long
 from impls.compiled.merge.merge_small import merge_small
-from impls.compiled.typed_memory import I32s, I64s, Rows, U8s
 
 _NO_RANK = (1 << 31) - 1
 

@@ -8,7 +8,7 @@ cut without a branch: one bit per character says whether a segment begins there.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
+from impls.compiled.language.memory import (
     choose,
     inlined,
     kernel,
@@ -18,7 +18,8 @@ from impls.compiled.codegen.memory import (
     shift_right,
     wrapping_multiply,
 )
-from impls.compiled.codegen.pointers import address_of, from_item, set_word, u8s
+from impls.compiled.language.pointers import address_of, from_item, set_word, u8s
+from impls.compiled.language.typed_memory import I32s, Rows, U8s
 from impls.compiled.layout import (
     JOINS_SHIFT,
     MOST_CHARACTERS,
@@ -31,7 +32,6 @@ from impls.compiled.lookup.cache import LONGEST_SHORT, find, first_slot, keep, w
 from impls.compiled.lookup.hashing import K1, key_of
 from impls.compiled.merge.piece import piece_ids
 from impls.compiled.pretokenize.scan import code_point, width
-from impls.compiled.typed_memory import I32s, Rows, U8s
 
 WIDEST_READ = 16
 """Maximum number of bytes past the end of a segment that are read."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import kernel, outlined
-from impls.compiled.codegen.pointers import from_item
+from impls.compiled.language.memory import kernel, outlined
+from impls.compiled.language.pointers import from_item
+from impls.compiled.language.typed_memory import I32s, U8s
 from impls.compiled.layout import (
     BY_BYTES,
     ContextRecord,
 )
 from impls.compiled.pretokenize.scan import code_point, of_code_point, width
-from impls.compiled.typed_memory import I32s, U8s
 
 
 @kernel

@@ -8,7 +8,7 @@ beyond ASCII, a letter that folds to ASCII) cuts the window short; if nothing is
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
+from impls.compiled.language.memory import (
     bit_count,
     inlined,
     leading_zeros,
@@ -18,7 +18,8 @@ from impls.compiled.codegen.memory import (
     shift_right,
     wrapping_add,
 )
-from impls.compiled.codegen.pointers import from_item
+from impls.compiled.language.pointers import from_item
+from impls.compiled.language.typed_memory import I32s, U8s
 from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.byte_masks import (
     HAS_COMPRESS,
@@ -34,7 +35,6 @@ from impls.compiled.pretokenize.byte_masks import (
 )
 from impls.compiled.pretokenize.layout import DEEPSEEK, O200K, Masks
 from impls.compiled.pretokenize.scan import code_point, of_code_point, width
-from impls.compiled.typed_memory import I32s, U8s
 from impls.core.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
 
 EDGE = 4

@@ -13,8 +13,9 @@ ends where a piece that begins at any of these letters would end.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, kernel, lowest_bit, prefetch, shift_left, shift_right, wrapping_add
-from impls.compiled.codegen.pointers import address_of, from_item, word_at
+from impls.compiled.language.memory import inlined, kernel, lowest_bit, prefetch, shift_left, shift_right, wrapping_add
+from impls.compiled.language.pointers import address_of, from_item, word_at
+from impls.compiled.language.typed_memory import U8s
 from impls.compiled.layout import UNCOVERED, ContextRecord
 from impls.compiled.pretokenize.bitparallel import (
     EDGE,
@@ -33,7 +34,6 @@ from impls.compiled.pretokenize.deepseek import deepseek_starts
 from impls.compiled.pretokenize.layout import CL100K, DEEPSEEK, GPT2, O200K, QWEN, TEKKEN, Masks
 from impls.compiled.pretokenize.scan import piece_end
 from impls.compiled.pretokenize.stages import begin_stages, stages_piece_end
-from impls.compiled.typed_memory import U8s
 
 READABLE = 96
 """Bytes that must be readable from a window's start on: its 64, and those read for a piece at its last byte."""

@@ -6,7 +6,8 @@ character that is not a letter, mark, sign, digit or white space cuts a window s
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, lowest_bit, shift_left, shift_right
+from impls.compiled.language.memory import inlined, lowest_bit, shift_left, shift_right
+from impls.compiled.language.typed_memory import U8s
 from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.bitparallel import (
     LEAST,
@@ -20,7 +21,6 @@ from impls.compiled.pretokenize.bitparallel import (
 )
 from impls.compiled.pretokenize.byte_masks import control_mask
 from impls.compiled.pretokenize.layout import DEEPSEEK, Masks
-from impls.compiled.typed_memory import U8s
 
 
 @inlined

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.compiled.typed_memory import I32s, Record, U8s, U16s, i64
+from impls.compiled.language.typed_memory import I32s, Record, U8s, U16s, i64
 
 # Values of the field SPLITTER; from CL100K on, windows over an automaton or, if DEEPSEEK, over stages
 WHOLE_TEXT, GIVEN_ENDS, AUTOMATON, STAGES_IN_TURN, CL100K, QWEN, O200K, TEKKEN, GPT2, DEEPSEEK = range(10)

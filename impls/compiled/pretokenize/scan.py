@@ -5,11 +5,11 @@ Input is valid UTF-8, so a character is never cut off by the end of the text.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, kernel
-from impls.compiled.codegen.pointers import from_item
+from impls.compiled.language.memory import inlined, kernel
+from impls.compiled.language.pointers import from_item
+from impls.compiled.language.typed_memory import Numbers, U8s, U16s
 from impls.compiled.layout import UNCOVERED, ContextRecord
 from impls.compiled.pretokenize.layout import Automaton
-from impls.compiled.typed_memory import Numbers, U8s, U16s
 from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, kernel, lowest_bit
-from impls.compiled.codegen.pointers import from_item
+from impls.compiled.language.memory import inlined, kernel, lowest_bit
+from impls.compiled.language.pointers import from_item
+from impls.compiled.language.typed_memory import U8s
 from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.byte_masks import WIDTH, equal_pairs
 from impls.compiled.pretokenize.layout import SpecialRow
-from impls.compiled.typed_memory import U8s
 
 
 @inlined

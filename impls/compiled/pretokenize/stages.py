@@ -6,11 +6,11 @@ pieces.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import kernel
+from impls.compiled.language.memory import kernel
+from impls.compiled.language.typed_memory import U8s
 from impls.compiled.layout import UNCOVERED, ContextRecord
 from impls.compiled.pretokenize.layout import Automaton
 from impls.compiled.pretokenize.scan import piece_end, width
-from impls.compiled.typed_memory import U8s
 
 
 @kernel

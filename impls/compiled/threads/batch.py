@@ -18,19 +18,6 @@ only this thread makes them; in between, it releases the lock and encodes.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
-    allocate,
-    atomic_add,
-    atomic_change,
-    atomic_load,
-    atomic_store,
-    declare_region,
-    external,
-    kernel,
-    peek,
-    release_memory,
-)
-from impls.compiled.codegen.pointers import field_address, record_at, u8s
 from impls.compiled.cpython.pyobjects import (
     call_with_one,
     clear_error,
@@ -48,6 +35,19 @@ from impls.compiled.cpython.pyobjects import (
 )
 from impls.compiled.cpython.strings import TEXT_REGION, most_bytes, own_utf8, utf8_and_size
 from impls.compiled.cpython.texts import encode
+from impls.compiled.language.memory import (
+    allocate,
+    atomic_add,
+    atomic_change,
+    atomic_load,
+    atomic_store,
+    declare_region,
+    external,
+    kernel,
+    peek,
+    release_memory,
+)
+from impls.compiled.language.pointers import field_address, record_at, u8s
 from impls.compiled.layout import COLLECTED, MAY_BE_SPECIAL, NO_MEMORY, NOT_UTF8, PAD_BYTES, PENDING, ContextRecord
 from impls.compiled.pretokenize.special_search import may_hold_special
 from impls.compiled.threads.layout import (

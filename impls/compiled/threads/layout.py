@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from impls.compiled.typed_memory import I32s, Record, Rows, i64
+from impls.compiled.language.typed_memory import I32s, Record, Rows, i64
 
 
 class OwnLine(Record):

@@ -10,11 +10,11 @@ symbol began holds no symbol any more, so a list of places may be stale.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, kernel
-from impls.compiled.codegen.pointers import address_of, from_item, i32s
+from impls.compiled.language.memory import inlined, kernel
+from impls.compiled.language.pointers import address_of, from_item, i32s
+from impls.compiled.language.typed_memory import I32s, Rows, U8s
 from impls.compiled.pretokenize.scan import code_point, width
 from impls.compiled.training.layout import MOST_WEIGHT, SEPARATOR, SYMBOL_BYTES, Cell, CountingRecord, LearningRecord
-from impls.compiled.typed_memory import I32s, Rows, U8s
 
 
 @inlined

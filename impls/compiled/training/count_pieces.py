@@ -6,13 +6,13 @@ some hundred pieces are computed first, so that the slots are prefetched when th
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, kernel, prefetch, shift_left, shift_right, wrapping_multiply
-from impls.compiled.codegen.pointers import address_of, from_item, rows_of, set_word, word_at
+from impls.compiled.language.memory import inlined, kernel, prefetch, shift_left, shift_right, wrapping_multiply
+from impls.compiled.language.pointers import address_of, from_item, rows_of, set_word, word_at
+from impls.compiled.language.typed_memory import I32s, Record, Rows, U8s, i64
 from impls.compiled.layout import BLOCK_BYTES, MOST_BOUNDS, UNCOVERED, ContextRecord
 from impls.compiled.lookup.encode import split_block
 from impls.compiled.lookup.hashing import K1, hash_piece, same_bytes
 from impls.compiled.training.layout import FINISHED, NO_ROOM, CountedPiece, CountingRecord
-from impls.compiled.typed_memory import I32s, Record, Rows, U8s, i64
 
 LONGEST_KEY = 7
 ENOUGH = 256

@@ -6,11 +6,11 @@ are one text: splitting them together gives the pieces of each.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import external, inlined, kernel, lowest_bit, reachable, shift_right
-from impls.compiled.codegen.pointers import address_of, from_item, word_at
+from impls.compiled.language.memory import external, inlined, kernel, lowest_bit, reachable, shift_right
+from impls.compiled.language.pointers import address_of, from_item, word_at
+from impls.compiled.language.typed_memory import I64s, U8s
 from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.scan import class_at, code_point, width
-from impls.compiled.typed_memory import I64s, U8s
 
 LINE_END = 0x0A
 HIGH_BITS = -0x7F7F7F7F7F7F7F80

@@ -5,7 +5,7 @@ A field that holds the address of a table says what is in the table. Must import
 
 from __future__ import annotations
 
-from impls.compiled.typed_memory import I32s, I64s, Record, Rows, U8s, i32, i64
+from impls.compiled.language.typed_memory import I32s, I64s, Record, Rows, U8s, i32, i64
 
 SEPARATOR, ABSORBED = -1, -2
 """Values of a cell that are not symbols: between two words; where a symbol merged into the one before began."""

@@ -7,8 +7,9 @@ right: a list is in the order of places. Counts include overlapping pairs (`aaa`
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, kernel, prefetch
-from impls.compiled.codegen.pointers import address_of, from_item
+from impls.compiled.language.memory import inlined, kernel, prefetch
+from impls.compiled.language.pointers import address_of, from_item
+from impls.compiled.language.typed_memory import I32s
 from impls.compiled.training.layout import (
     ABSORBED,
     FINISHED,
@@ -34,7 +35,6 @@ from impls.compiled.training.pairs import (
     right_of,
     tie_of,
 )
-from impls.compiled.typed_memory import I32s
 
 AHEAD = 12
 """Prefetch distance, in places."""

@@ -13,7 +13,7 @@ Pairs are compared by the bytes of their symbols, which are stored one after ano
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
+from impls.compiled.language.memory import (
     copy_memory,
     inlined,
     kernel,
@@ -22,7 +22,8 @@ from impls.compiled.codegen.memory import (
     shift_right,
     wrapping_multiply,
 )
-from impls.compiled.codegen.pointers import address_of, from_item
+from impls.compiled.language.pointers import address_of, from_item
+from impls.compiled.language.typed_memory import Rows
 from impls.compiled.lookup.hashing import K1, same_bytes
 from impls.compiled.training.layout import (
     FINISHED,
@@ -34,7 +35,6 @@ from impls.compiled.training.layout import (
     LearningRecord,
     Pair,
 )
-from impls.compiled.typed_memory import Rows
 
 NO_SYMBOL = -1
 """Stands in place of the right one of two symbols."""

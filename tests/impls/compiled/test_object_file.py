@@ -24,8 +24,8 @@ from impls.compiled.codegen import build, loading
 from impls.compiled.codegen.__main__ import image_of
 from impls.compiled.codegen.build import kernel_address, source_digest
 from impls.compiled.codegen.entry_points import OBJECT_FILES, PREFIX, exported
-from impls.compiled.codegen.memory import inlined, kernel, shift_left
 from impls.compiled.codegen.pipeline import collected
+from impls.compiled.language.memory import inlined, kernel, shift_left
 from impls.compiled.pages import cache_folder, read_checked, write_checked
 
 MODEL = """
@@ -234,7 +234,7 @@ def test_a_kernel_that_may_raise_is_refused() -> None:
 
 def test_the_digest_covers_whatever_kernels_import() -> None:
     digested = dict(build._sources())
-    mark = b"\nfrom impls.compiled.codegen.memory import"
+    mark = b"\nfrom impls.compiled.language.memory import"
     kernels = [
         content.decode()
         for name, content in digested.items()
@@ -247,7 +247,7 @@ def test_the_digest_covers_whatever_kernels_import() -> None:
             imported |= {f"{path}/{name}.py" for name in re.findall(r"\w+", names)}
         else:
             imported.add(f"{path}.py")
-    wanted = {"compiled/layout.py", "compiled/training/layout.py", "compiled/codegen/memory.py"}
+    wanted = {"compiled/layout.py", "compiled/training/layout.py", "compiled/language/memory.py"}
     assert wanted <= imported <= set(digested)
 
 

@@ -1,8 +1,8 @@
 """Typed pointers in kernels: `places[i].rank` reads a field of a record, `ids[i] = symbol` writes a number.
 
-The classes are those of `impls.compiled.typed_memory`, which mypy checks. A pointer is an address (int64) to LLVM; its
-type says how many bytes an item has, so that an index is all a kernel writes. Numbers may lie at any address, and every
-number that is read is an int64. In the checked build every access is checked (`memory.reached`).
+The classes are those of `typed_memory`, which mypy checks. A pointer is an address (int64) to LLVM; its type says how
+many bytes an item has, so that an index is all a kernel writes. Numbers may lie at any address, and every number that
+is read is an int64. In the checked build every access is checked (`memory.reached`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,19 @@ from numba.core.typeconv.castgraph import Conversion
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import intrinsic, register_model
 
-from impls.compiled.codegen.memory import inlined, reached
-from impls.compiled.typed_memory import POINTERS, SCALARS, I32s, I64s, Record, Rows, U8s, U16s, U32s, rows_of_pointer
+from impls.compiled.language.memory import inlined, reached
+from impls.compiled.language.typed_memory import (
+    POINTERS,
+    SCALARS,
+    I32s,
+    I64s,
+    Record,
+    Rows,
+    U8s,
+    U16s,
+    U32s,
+    rows_of_pointer,
+)
 
 R = TypeVar("R", bound=Record)
 P = TypeVar("P")
