@@ -4,7 +4,6 @@ numbers and of addresses of arrays, which it keeps alive. `cpython.plain` builds
 from __future__ import annotations
 
 import ctypes
-import weakref
 from collections.abc import Callable
 from threading import Lock
 
@@ -15,6 +14,22 @@ from impls.compiled.codegen.entry_points import OBJECT_FILE_OF
 from impls.compiled.language.typed_memory import Record
 from impls.compiled.layout import N_COUNTERS, N_OWN_REGIONS, N_REGIONS
 from impls.compiled.pages import address
+
+_declaring = Lock()
+
+
+class Declared:
+    """A region of the checked build: as long as this object exists, kernels may access an array."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        begin = address(array)
+        with _declaring:
+            table = regions()[N_COUNTERS:].reshape(N_REGIONS, 2)[N_OWN_REGIONS:]
+            self._region = table[np.flatnonzero(table[:, 0] == 0)[0]]
+            self._region[:] = begin, begin + array.nbytes
+
+    def __del__(self) -> None:
+        self._region[:] = 0
 
 
 class Native:
@@ -27,47 +42,20 @@ class Native:
     def __getattr__(self, name: str) -> Callable[..., int]:
         if name not in OBJECT_FILE_OF:
             raise AttributeError(name)
-        function = _function(name)
-        setattr(self, name, function)
-        return function
+        call = ctypes.CFUNCTYPE(ctypes.c_int64)(kernel_address(name))
 
-
-def _function(name: str) -> Callable[..., int]:
-    call = ctypes.CFUNCTYPE(ctypes.c_int64)(kernel_address(name))
-
-    def called(*arguments: int | np.ndarray) -> int:
-        numbers = [declare(each) for each in arguments if not isinstance(each, int)] if is_checked() else ()
-        try:
+        def called(*arguments: int | np.ndarray) -> int:
+            declared = [Declared(each) for each in arguments if not isinstance(each, int)] if is_checked() else []
             words = [ctypes.c_int64(each if isinstance(each, int) else address(each)) for each in arguments]
             result: int = call(*words)
-        finally:
-            forget(*numbers)
-        return result
+            del declared
+            return result
 
-    return called
+        setattr(self, name, called)
+        return called
 
 
 native = Native()
-
-
-_declaring = Lock()
-
-
-def declare(array: np.ndarray) -> int:
-    """Declare an array that kernels may access (checked build); return the number by which to `forget` it."""
-    with _declaring:
-        for number in range(N_OWN_REGIONS, N_REGIONS):
-            region = regions()[N_COUNTERS + 2 * number :][:2]
-            if region[0] == 0:
-                region[:] = address(array), address(array) + array.nbytes
-                return number
-    raise RuntimeError("the checked build has no region left")
-
-
-def forget(*numbers: int) -> None:
-    """Withdraw the declarations of arrays (checked build)."""
-    for number in numbers:
-        regions()[N_COUNTERS + 2 * number :][:2] = 0
 
 
 def faults() -> tuple[int, int, int]:
@@ -88,9 +76,7 @@ class Slots:
         self.address = address(self.slots)
         self._index = kind.index
         self._held: dict[str, np.ndarray] = {}
-        self._numbers: dict[str, int] = {}
-        if is_checked():
-            weakref.finalize(self, _forget_all, self._numbers)
+        self._declared: dict[str, Declared] = {}
         self.keep("slots", self.slots)
 
     def __getitem__(self, field: str) -> int:
@@ -119,7 +105,7 @@ class Slots:
         for field in fields:
             if self._held.pop(field, None) is not None:
                 self[field] = 0
-                self._forget(field)
+                self._declared.pop(field, None)
 
     def held(self, field: str) -> np.ndarray:
         """Return the array that a field points at."""
@@ -129,18 +115,9 @@ class Slots:
         """Keep an array alive to which the record points only indirectly."""
         self._held[name] = array
         if is_checked():
-            self._forget(name)
-            self._numbers[name] = declare(array)
-
-    def _forget(self, name: str) -> None:
-        if name in self._numbers:
-            forget(self._numbers.pop(name))
+            self._declared[name] = Declared(array)
 
     @property
     def arrays(self) -> list[np.ndarray]:
         """Return all arrays that kernels may access through this record."""
         return list(self._held.values())
-
-
-def _forget_all(numbers: dict[str, int]) -> None:
-    forget(*numbers.values())

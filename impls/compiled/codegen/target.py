@@ -20,8 +20,8 @@ _FLAGS = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
 """The features that a processor of the x86-64 generation must have, by Linux's names."""
 VARIABLE = "BPEBENCH_COMPILED_CPU"
 """The environment variable that says for which of `generations` kernels are compiled, if not for this processor."""
-_FIELDS = ("cpu family", "model", "model name", "stepping", "flags")
-"""What Linux says of a processor that decides about its code."""
+_FIELDS = ("cpu family", "model", "stepping", "flags")
+"""How lines begin in which Linux says what decides about a processor's code."""
 
 
 def machine() -> str:
@@ -41,31 +41,29 @@ def generations() -> list[str]:
 
 def generation() -> str | None:
     """Return the one of `generations` whose kernels this processor runs, or None."""
-    if machine() == "x86_64" and not set(_processor().get("flags", "").split()) >= _FLAGS:
+    if machine() == "x86_64" and not set(_processor().split()) >= _FLAGS:
         return None
     return next((each for each in generations() if each.startswith(f"{machine()}:")), None)
 
 
 @cache
-def _processor() -> dict[str, str]:
-    """Return Linux's description of the first processor if it is an x86-64; empty elsewhere."""
-    if sys.platform != "linux" or os.uname().machine != "x86_64":
-        return {}
+def _processor() -> str:
+    """Return what Linux says of the first processor if it is an x86-64, as far as it decides about code; else ""."""
+    if sys.platform != "linux" or machine() != "x86_64":
+        return ""
     try:
         # Reading about all processors may take milliseconds.
         with Path("/proc/cpuinfo").open("rb", buffering=0) as file:
             lines = file.read(4096).decode("ascii", "replace").split("\n\n")[0].splitlines()
     except OSError:
-        return {}
-    fields = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    return {name: fields.get(name, "") for name in _FIELDS} if "flags" in fields else {}
+        return ""
+    return "\n".join(line for line in lines if line.startswith(_FIELDS))
 
 
 def description() -> str:
     """Return a string that identifies the processor that kernels are compiled for."""
-    chosen = os.environ.get(VARIABLE)
-    if chosen or (processor := _processor()):
-        return chosen or str(processor)
+    if known := os.environ.get(VARIABLE) or _processor():
+        return known
     from llvmlite import binding as llvm
 
     return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features().flatten()}"
