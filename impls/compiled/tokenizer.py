@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Unpack
@@ -40,9 +40,6 @@ from impls.core.text.text import repair_surrogates
 from impls.interface import Texts, Threads, Tokenizer, TrainingSpec
 from impls.operations import batches
 from impls.operations.stream_rules import stream_rules
-
-_CHARACTERS_PER_THREAD = 1 << 14
-"""Minimum amount of text per thread: waking a thread takes as long as encoding this many characters."""
 
 
 class Compiled(Tokenizer):
@@ -199,10 +196,7 @@ class Compiled(Tokenizer):
         disallowed_special: SpecialSet = "all",
     ) -> list[Any]:
         arguments.check_special_sets(allowed_special, disallowed_special)
-        # `str.__len__` raises TypeError for anything but a str: the kernels read the objects' memory directly.
-        n_characters = sum(map(str.__len__, texts))
-        # The checked build declares the text that is read for the process, not for a thread.
-        threads = 1 if is_checked() else min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
+        job = BatchJob(self._pool, threads, texts)
         is_searched = not self._specials.none and bool(allowed_special or disallowed_special or self._added)
 
         def prepared(text: str) -> str | None:
@@ -210,22 +204,10 @@ class Compiled(Tokenizer):
             return self._written(text) if not is_searched or self._specials.absent(text) else None
 
         written: Sequence[str | None] = list(map(prepared, texts)) if self._rewrites else texts
-        job = BatchJob(self._pool, threads - 1, len(texts))
-        results: list[Any] = [None] * len(texts)
-
-        def encode(builtins: Builtins) -> bool:
-            for first in job.waves(builtins, written, int(is_searched and not self._rewrites)):
-                builtins.batch_collect(job.address, results, first, as_arrays)
-            return True
-
-        self._run_claimed(job.address, encode)
-        job.return_contexts()
-        for i, ids in enumerate(results):
-            if ids is None:
-                array = self.encode_array(
-                    texts[i], allowed_special=allowed_special, disallowed_special=disallowed_special
-                )
-                results[i] = array if as_arrays else array.tolist()
+        results = job.encoded(self._own, written, int(is_searched and not self._rewrites), as_arrays)
+        for i in [i for i, ids in enumerate(results) if ids is None]:
+            array = self.encode_array(texts[i], allowed_special=allowed_special, disallowed_special=disallowed_special)
+            results[i] = array if as_arrays else array.tolist()
         return results
 
     def _written(self, text: str) -> str | None:
@@ -235,22 +217,10 @@ class Compiled(Tokenizer):
         written = self.model.normalize(text)
         return written if self._special_pieces.absent(written) else None
 
-    def _run_claimed(self, job: int, run: Callable[[Builtins], bool]) -> None:
-        """Call `run` with the built-ins of this tokenizer's own context, or of a borrowed one if that is in use.
-
-        Whatever `run` raises, the job at the address is closed.
-        """
-        own = self._own
-        if own.builtins is None or own.builtins.run_claimed(job, run, own.builtins) is None:
-            with self._pool.borrowed() as context:
-                if context.builtins is not None:
-                    context.builtins.run_claimed(job, run, context.builtins)
-
     def encode_normalized(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens and surrogates."""
-        ids: list[int] | None = None
-        if self._fast is not None and self._own.builtins is not None and self._special_pieces.absent(text):
-            ids = self._own.builtins.encode_to_list(text)
+        builtins = self._own.builtins if self._automaton and self._special_pieces.absent(text) else None
+        ids = None if builtins is None else builtins.encode_to_list(text)
         return self._array(text).tolist() if ids is None else ids
 
     def _array(self, text: str) -> np.ndarray:

@@ -16,9 +16,11 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from threading import RLock, Thread
+from typing import Any
 
+from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import Slots, native
 from impls.compiled.context import Context
 from impls.compiled.cpython.interpreter import Builtins
@@ -45,35 +47,59 @@ def keep_off(thread: int, processor: int) -> None:
 
 _MOST_ITEMS = 1024
 """Maximum number of texts in one wave."""
+_CHARACTERS_PER_THREAD = 1 << 14
+"""Minimum amount of text per thread: waking a thread takes as long as encoding this many characters."""
 
 
 class BatchJob(Slots):
     """The texts of a batch, in waves; worker threads borrow their contexts from `pool`.
 
-    The caller must close the job (`run_claimed`), which frees its workers for other jobs.
+    The job must be closed (`run_claimed`), which frees its workers for other jobs.
     """
 
-    def __init__(self, pool: Pool, n_workers: int, n_texts: int) -> None:
-        most_items = min(n_texts, _MOST_ITEMS)
+    def __init__(self, pool: Pool, threads: int, texts: Sequence[str]) -> None:
+        """Make the job of a batch that at most so many threads encode; raise TypeError for anything but a str."""
+        # Not `len`: the kernels read the objects' memory directly.
+        n_characters, most_items = sum(map(str.__len__, texts)), min(len(texts), _MOST_ITEMS)
         super().__init__(JobRecord, (ITEM_BYTES + 4) * (most_items + 1))
         self["most_items"] = most_items
         self["items"] = items = self.address + JobRecord.dtype.itemsize
         self["tasks"] = items + ITEM_BYTES * most_items
-        self._pool, self._n_workers = pool, n_workers
+        # The checked build declares the text that is read for the process, not for a thread.
+        threads = 1 if is_checked() else min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
+        self._pool, self._n_workers = pool, threads - 1
         self._workers: list[WorkerThread] = []
 
-    def waves(self, main: Builtins, texts: Sequence[str | None], check_special: int) -> Iterator[int]:
-        """Yield, for every wave, the index of its first text; the caller encodes the wave.
-
-        `main` holds the built-ins of this thread. `texts` must not change meanwhile; in it None marks a text that takes
-        the careful path. With `check_special` 1, texts that may hold a special token take that path too.
+    def encoded(self, own: Context, texts: Sequence[str | None], check_special: int, as_arrays: bool) -> list[Any]:
+        """Return the ids of each text, or None for one that takes the careful path: a text that is None or, with
+        `check_special` 1, may hold a special token. `texts` must not change meanwhile.
         """
-        done = 0
-        while done < len(texts):
-            n_texts = main.batch_fetch(self.address, texts, done, 2 + 2 * self._n_workers, check_special)
-            self._ask_workers()
-            yield done
-            done += n_texts
+        results: list[Any] = [None] * len(texts)
+
+        def encode(builtins: Builtins) -> bool:
+            done = 0
+            while done < len(texts):
+                n_texts = builtins.batch_fetch(self.address, texts, done, 2 + 2 * self._n_workers, check_special)
+                self._ask_workers()
+                builtins.batch_collect(self.address, results, done, as_arrays)
+                done += n_texts
+            return True
+
+        self.run_claimed(own, encode)
+        # After an interrupt the workers' contexts are returned when they work on another job.
+        if self._workers:
+            _shared.release(self)
+        return results
+
+    def run_claimed(self, own: Context, run: Callable[[Builtins], bool]) -> None:
+        """Call `run` with the built-ins of a context, or of a borrowed one if that is in use.
+
+        Whatever `run` raises, the job is closed.
+        """
+        if own.builtins is None or own.builtins.run_claimed(self.address, run, own.builtins) is None:
+            with self._pool.borrowed() as context:
+                if context.builtins is not None:
+                    context.builtins.run_claimed(self.address, run, context.builtins)
 
     def _ask_workers(self) -> None:
         n_wanted = min(self._n_workers, self["n_tasks"] - 1)
@@ -88,14 +114,6 @@ class BatchJob(Slots):
         for worker in asked:
             worker.ask(self.address, self._pool, here)
         self._pool.build_beside(sum(worker.context is None for worker in asked))
-
-    def return_contexts(self) -> None:
-        """Return the workers' contexts to the pool, once the job is closed.
-
-        After an interrupt each is returned when its worker works on another job.
-        """
-        if self._workers:
-            _shared.release(self)
 
 
 class WorkerThread:

@@ -41,8 +41,7 @@ def test_a_context_in_use_is_left_alone(fast: Compiled, model: Model) -> None:
         return True
 
     def run(action: Callable[[Builtins], bool]) -> None:
-        job = worker_threads.BatchJob(fast._pool, 0, 1)
-        fast._run_claimed(job.address, action)
+        worker_threads.BatchJob(fast._pool, 1, [""]).run_claimed(fast._own, action)
 
     run(take_another)
     run(encode_beside)
