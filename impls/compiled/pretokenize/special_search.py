@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from impls.compiled.language.memory import inlined, kernel, lowest_bit
-from impls.compiled.language.pointers import from_item
+from impls.compiled.language.memory import inlined, kernel, lowest_bit, shift_left, wrapping_add, wrapping_multiply
+from impls.compiled.language.pointers import from_item, word_at
 from impls.compiled.language.typed_memory import U8s
 from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.byte_masks import WIDTH, equal_pairs
 from impls.compiled.pretokenize.layout import SpecialRow
+
+_ONES = 0x0101010101010101
+"""A word of eight bytes 1."""
 
 
 @inlined
@@ -18,6 +21,14 @@ def _order(a: U8s, b: U8s, n_bytes: int) -> int:
         if difference != 0:
             return difference
     return 0
+
+
+@inlined
+def _holds_byte(word: int, byte: int) -> bool:
+    """Return whether one of the 8 bytes of a word is this one."""
+    # Subtracting 1 from each byte sets the highest bit of a zero, which it had not.
+    zero_if_equal = word ^ wrapping_multiply(byte, _ONES)
+    return wrapping_add(zero_if_equal, -_ONES) & ~zero_if_equal & shift_left(_ONES, 7) != 0
 
 
 @kernel
@@ -57,10 +68,14 @@ def _may_hold(context: ContextRecord, text: U8s, n_bytes: int, row: SpecialRow) 
             if place <= last and _may_begin(context, from_item(text, place), n_bytes - place, row):
                 return True
         at += WIDTH
+    # Most texts are shorter than that: eight bytes without the first one are passed over at once.
     while at <= last:
-        if text[at] == a and _may_begin(context, from_item(text, at), n_bytes - at, row):
+        if at + 8 <= n_bytes and not _holds_byte(word_at(text, at), a):
+            at += 8
+        elif text[at] == a and _may_begin(context, from_item(text, at), n_bytes - at, row):
             return True
-        at += 1
+        else:
+            at += 1
     return False
 
 
