@@ -8,7 +8,7 @@ import pytest
 
 import impls
 from harness.generators.alphabets import ALPHABETS, is_newer, of_property, unassigned
-from harness.generators.families import DIRECT, nested
+from harness.generators.families import DIRECT, Family, mutations, nested
 from harness.generators.texts import RandomIds, of_bytes, pairs_of_parts, random_texts, short_parts, texts_by_size
 
 
@@ -22,10 +22,10 @@ def test_every_category_and_script_has_characters_and_newer_ones_are_told() -> N
     assert all(map(is_newer, unassigned()[0]))
 
 
-@pytest.mark.parametrize("name", DIRECT)
-def test_a_family_makes_texts_that_differ(name: str) -> None:
+@pytest.mark.parametrize("family", [*DIRECT.values(), mutations(["the cat sat"])], ids=[*DIRECT, "mutations"])
+def test_a_family_makes_texts_that_differ(family: Family) -> None:
     random = Random(1)
-    texts = [DIRECT[name](random) for _ in range(50)]
+    texts = [family(random) for _ in range(50)]
     assert len(set(texts)) > 20
     assert all(isinstance(text, str) for text in texts)
 
