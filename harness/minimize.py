@@ -100,8 +100,12 @@ def smallest_text(
 
 
 def smallest_sequence(items: S, holds: Callable[[S], bool], budget: Budget) -> S:
-    """Return a subsequence of `items` from which no element can be removed without `holds` becoming false."""
-    return _reduced(items, budget.counted(holds), budget)
+    """Return a subsequence of `items` from which no element can be removed without `holds` becoming false.
+
+    In a long one its shortest beginning and end are searched first, which takes few trials where only a number counts.
+    """
+    trial = budget.counted(holds)
+    return _reduced(_shortest_part(items, trial) if len(items) > _PAIRS_UP_TO else items, trial, budget)
 
 
 def least(most: int, holds: Callable[[int], bool]) -> int:
@@ -155,9 +159,9 @@ def _beside(some: str, unit: str, order: int, n: int) -> str:
     return "".join((some, unit * n)[::order])
 
 
-def _shortest_part(text: str, trial: Callable[[str], bool]) -> str:
-    """Return the shortest end of the shortest beginning of `text` that differs."""
-    beginning = text[: least(len(text), lambda n: trial(text[:n]))]
+def _shortest_part(items: S, trial: Callable[[S], bool]) -> S:
+    """Return the shortest end of the shortest beginning of a text or a sequence that differs."""
+    beginning = items[: least(len(items), lambda n: trial(items[:n]))]
     return beginning[-least(len(beginning), lambda n: trial(beginning[-n:])) :]
 
 

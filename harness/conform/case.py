@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate, chain, islice
 from math import inf
 from typing import Any, TypeVar
@@ -28,12 +29,15 @@ from harness.process.session import Failed
 from impls.core.errors import plural
 
 S = TypeVar("S", str, tuple[Any, ...])
+T = TypeVar("T")
 Judge = Callable[[str, Answer], bool]
 """Returns whether the target's answer to a text is wrong."""
 
-SHRINK_SECONDS, HISTORY_SECONDS = 10.0, 20.0
+SHRINK_SECONDS = 10.0
 OVERTIME_SECONDS = 30.0
 """How long the search for the smallest input of a fault may take past the end of its check."""
+_BATCH_TRIALS = 40
+"""Trials of the search for the fewest texts of a batch, each of which needs a fresh process."""
 _NOT_SHRUNK = "; not shrunk further: stopped at the time limit"
 _OF_ANOTHER_KIND = ("TypeError", "NotImplementedError", "Unsupported", "unknown operation")
 """Errors of a method that does not exist for this tokenizer, or takes other arguments; any other is a fault."""
@@ -235,7 +239,6 @@ class Case:
 
     def _of_history(self, text: str, wrong: Answer, before: list[Asked], is_wrong: Judge) -> Fault:
         """Explain why `text` got the answer `wrong` after the texts `before` but the right one in a fresh process."""
-        deadline = time.monotonic() + HISTORY_SECONDS
         if wrong == self.reference.ids(text) and isinstance(wrong, list) and is_wrong != self.has_wrong_ids:
             reason = "the ids are right, but were decoded differently after other lists of ids"
             return Fault("cache", reason, text=text, ids=wrong, expected=expression(text))
@@ -262,15 +265,16 @@ class Case:
         likely: list[Asked] = [*sorted(with_its_ids, key=len)[:5], *batches[:-4:-1]]
         cause = next((earlier for earlier in likely if spoil([earlier])), None)
         if cause is None:
-            most = least(len(spoiled), lambda n: time.monotonic() < deadline and spoil(spoiled[:n]))
-            cause = spoiled[most - 1]
-            if not spoil([cause]):
-                reason = f"right in a fresh process, wrong after {most:,} other texts"
+            n_before, note = _searched(partial(least, len(spoiled)), lambda n: spoil(spoiled[:n]), len(spoiled))
+            cause = spoiled[n_before - 1]
+            if note or not spoil([cause]):
+                reason = f"right in a fresh process, wrong after {n_before:,} other texts{note}"
                 return self._fault("determinism", reason, text, wrong)
         if isinstance(cause, str):
             return self._of_pair(cause, text, wrong, is_wrong)
-        few = smallest_sequence(cause, lambda texts: spoil([texts]), Budget(max_seconds=SHRINK_SECONDS))
-        reason = f"right in a fresh process, wrong after a batch of {plural(len(few), 'text')}"
+        search = partial(smallest_sequence, cause, budget=Budget(_BATCH_TRIALS, inf))
+        few, note = _searched(search, lambda texts: spoil([texts]), cause)
+        reason = f"right in a fresh process, wrong after a batch of {plural(len(few), 'text')}{note}"
         return self._fault("cache", reason, text, wrong, after=few)
 
     def _of_pair(self, earlier: str, text: str, wrong: Answer, is_wrong: Judge) -> Fault:
@@ -283,3 +287,20 @@ class Case:
                 return self._fault("cache", reason, joined, answer)
         reason = f"right in a fresh process, wrong after {expression(earlier)}"
         return self._fault("cache", reason, text, wrong, after=(earlier,))
+
+
+def _searched(search: Callable[[Callable[[T], bool]], object], holds: Callable[[T], bool], first: T) -> tuple[T, str]:
+    """Return the last candidate of a search that holds, `first` if none does, and a note where the clock stops it."""
+    latest = first
+
+    def noted(candidate: T) -> bool:
+        nonlocal latest
+        if is_so := holds(candidate):
+            latest = candidate
+        return is_so
+
+    try:
+        search(noted)
+    except Incomplete:
+        return latest, _NOT_SHRUNK
+    return latest, ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
+from itertools import count
 
 import pytest
 from hypothesis import given, settings
@@ -79,6 +81,11 @@ def test_the_number_of_trials_is_bounded_and_the_least_number_bisected() -> None
     assert 1_500 < len(smallest_text("x" * 10_000, differs, Budget(50))) < 10_000
     assert len(trials) <= 50
     assert [least(9, lambda n, wanted=wanted: n >= wanted) for wanted in (1, 4, 9)] == [1, 4, 9]  # type: ignore[misc]
+
+
+def test_how_many_elements_it_takes_is_found_by_few_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.minimize.time.monotonic", partial(next, count()))
+    assert len(smallest_sequence(tuple(range(500)), lambda some: len(some) >= 100, Budget(max_seconds=30))) == 100
 
 
 # --- models --------------------------------------------------------------------------------------------------------
