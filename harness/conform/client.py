@@ -59,7 +59,7 @@ class TargetClient(AbstractContextManager["TargetClient"]):
         self.history: list[Asked] = []
         """What the current process has encoded, in order."""
         self.characters_per_second = 0.0
-        """The target's fastest encoding observed so far; 0 before the first."""
+        """The target's fastest encoding observed so far, without waits for a processor; 0 before the first."""
         self.deadline, self.share = inf, inf
         """When the current check ends (`time.monotonic`), and how long it may take from its first request on."""
         self._seconds_taken = 0.0
@@ -219,14 +219,14 @@ class TargetClient(AbstractContextManager["TargetClient"]):
     def digests_of(self, group: list[str], calls: Sequence[str]) -> Iterator[tuple[list[str], Digests]]:
         """Yield some of the texts at a time with their digests; these are computed here where the target does not."""
         while group:
-            began = time.perf_counter()
+            began = self.busy_seconds
             if part := self._some("digests", texts=group, calls=calls):
                 texts = group[: len(part["encode"])]
                 self.history += [*texts, tuple(texts)] if "encode_batch" in calls else texts
             else:
                 texts, part = group, self._digests_here(group, calls)
             if (n_characters := sum(map(len, texts))) >= _FEWEST_CHARACTERS:
-                speed = n_characters / max(time.perf_counter() - began, 1e-6)
+                speed = n_characters / max(self.busy_seconds - began, 1e-6)
                 self.characters_per_second = max(self.characters_per_second, speed)
             del self.history[:-300_000]
             yield texts, part

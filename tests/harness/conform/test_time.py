@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from functools import partial
+from itertools import count
 from math import inf
 from typing import Any
 
 import pytest
 from conform_stub import InProcess, answering
+from planted_history import when
 from planted_wrapper import Full, Right
 from refusals import refused
 
@@ -22,6 +25,7 @@ from harness.conform.client import TargetClient
 from harness.conform.reference import Reference
 from harness.conform.report import ConformanceReport
 from harness.conform.verdicts import CheckVerdict, Incomplete
+from harness.generators.texts import prose
 from harness.process.limits import Limits
 from harness.process.protocol import ErrorResult
 from harness.process.session import Answer, Failed
@@ -157,3 +161,26 @@ def test_memory_is_not_judged_by_a_text_too_short_to_show_it(conform: Conform, m
     monkeypatch.setattr(hungry, "limits", Limits(call_seconds=1e-4))
     (verdict,) = conform(Right, "memory", target=hungry).verdicts
     assert (verdict.status, "62,500 characters" in verdict.reason) == ("incomplete", True), verdict.reason
+
+
+# --- a busy machine: clocks that tests plant ---------------------------------------------------------------------
+
+
+def test_waiting_for_a_processor_makes_no_target_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited = count(step=9.99)
+    monkeypatch.setattr("harness.conform.client.time.monotonic", partial(next, count(step=10.0)))
+    monkeypatch.setattr("harness.conform.client.waiting_seconds", lambda pid: next(waited))
+    with TargetClient(lambda environment: InProcess(Right, environment)) as client:
+        client.digests([prose(2_000, 0)])
+        assert client.characters_per_second == pytest.approx(200_000)
+
+
+def test_a_cut_search_of_earlier_texts_says_so(planted_model: impls.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.conform.client.time.monotonic", partial(next, count(step=1.0)))
+    wrong = when(lambda self, text: next(self.numbers) > 5_000)
+    with TargetClient(lambda environment: InProcess(wrong, environment)) as client:
+        client.characters_per_second, client.deadline = 1e9, 0.0
+        client.history = [f"w{k}" for k in range(8_000)]
+        case = Case(client, Reference("tiktoken", "planted", planted_model))
+        fault = case.explain("the end", [0], case.has_wrong_ids)
+    assert re.fullmatch(r"right in a fresh process, wrong after [5-7],000 other texts; not shrunk .*", fault.reason)
