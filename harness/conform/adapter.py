@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import inspect
 import operator
+import pickle
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import inf
@@ -27,21 +28,22 @@ _BY_PLACE = ("text", "ids", "texts", "n_tokens", "token")
 _OF_BYTES, _BYTES = ("decode_bytes", "token_bytes"), bytes | bytearray | memoryview
 _AS_THEY_ARE = ("decode", "truncate", "fits")
 _ALTERNATIVE_NAMES = {"token_bytes": "decode_single_token_bytes"}
-_TIMED = {"timed_encode": "encode", "timed_decode": "decode"}
-_OF_EVERY_OBJECT = (*_TIMED, "python_values", "digests", "decoded", "held")
-_MADE_BY = {"decode_stream": "decoder", "incremental": "incremental"}
+_TIMED = {"timed_encode": "encode", "timed_decode": "decode", "timed_encode_batch": "encode_batch"}
+_OF_EVERY_OBJECT = ("timed_encode", "timed_decode", "python_values", "digests", "decoded", "held")
+_MADE_BY = {"decode_stream": "decoder", "incremental": "incremental", "timed_encode_batch": "encode_batch"}
 """Operation -> the method of the object that the adapter needs to carry it out."""
 _METHODS = SHAPES.keys() - {"describe", "encode_each", *_OF_EVERY_OBJECT, *_MADE_BY}
 """Operations that call the method of the same name."""
-N_THREADS = 8
+N_THREADS = {"thread": 1, "threads": 8, "many threads": 128}
 _UNKNOWN = 1 << 31
 
 
 class ObjectAdapter:
     """One object; `answer` calls it and lets its exceptions through."""
 
-    def __init__(self, target: Any, model: impls.Model | None = None) -> None:
-        """Adapt `target`, of ours if it has a model. Raises `NotLoadable` if it lacks `encode` or `decode`."""
+    def __init__(self, make: Callable[[], Any], model: impls.Model | None = None) -> None:
+        """Adapt what `make` returns, of ours with a model. Raises `NotLoadable` if it lacks `encode` or `decode`."""
+        target = make()
 
         def method(name: str) -> Any:
             return getattr(target, name, None) or getattr(target, _ALTERNATIVE_NAMES.get(name, ""), None)
@@ -53,6 +55,7 @@ class ObjectAdapter:
                     f"{kind} has no method {needed}; encode(str) -> list[int] and decode(list[int]) -> str are needed"
                 )
         self.target, self.described_by = target, model or target
+        self.make, self.others = make, list[ObjectAdapter]()
         methods = {name: method(name) for name in _METHODS}
         self.methods: Methods = {name: call for name, call in methods.items() if callable(call)}
         self.own = {*_OF_EVERY_OBJECT, *(operation for operation, name in _MADE_BY.items() if callable(method(name)))}
@@ -89,9 +92,9 @@ class ObjectAdapter:
     # --- the operations ------------------------------------------------------------------------------------
 
     def digests(self, texts: list[str], calls: list[str], seconds_left: float = inf, where: str = "here") -> Digests:
-        """Return digests of these calls; `where`: here, in a forked child, in a new thread.
+        """Return digests of these calls; `where`: here, in a child, a new thread, by another object, by a copy.
 
-        On `threads`, which start at once, each with another text first: one after the other, all that they give.
+        On `threads` and `many threads`, which start at once, each with another text first: all answers, by thread.
         """
         special = partial(self.target.encode, allowed_special="all", disallowed_special=())
         encoders: dict[str, Callable[..., Any]] = {"special": special, **self.methods}
@@ -102,13 +105,25 @@ class ObjectAdapter:
             back = len(turned["encode"]) - first
             return {call: numbers[back:] + numbers[:back] for call, numbers in turned.items()}
 
+        if where == "another object":
+            self.others.append(ObjectAdapter(self.make))
+            return self.others[-1].digests(texts, calls)
+        if where == "copy":
+            return ObjectAdapter(self._copy).digests(texts, calls)
         if where == "child":
             return in_a_child(answer, seconds_left)
         if where == "here":
             return answer()
-        n_threads = N_THREADS if where == "threads" else 1
+        n_threads = N_THREADS[where]
         parts = from_threads(answer, [k * len(texts) // n_threads for k in range(n_threads)], n_threads)
         return {call: [number for part in parts for number in part[call]] for call in parts[0]}
+
+    def _copy(self) -> Any:
+        """Return what unpickling gives, as a pool of processes does. Raises `TypeError` if it cannot be pickled."""
+        try:
+            return pickle.loads(pickle.dumps(self.target))
+        except Exception as error:
+            raise TypeError(f"cannot be pickled: {error}") from None
 
     def decoded(self, lists: list[list[int]], call: str = "decode", seconds_left: float = inf) -> list[int | None]:
         """Return the digest of what each list of ids decodes to, for as many as there is time for, at least one."""

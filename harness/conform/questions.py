@@ -53,6 +53,11 @@ def tokens(model: Model) -> Iterator[str]:
             yield text
 
 
+def tokens_and_zero(model: Model) -> Iterator[str]:
+    """Yield the text of every sixteenth token followed by U+0000, at which a string of C ends."""
+    return (f"{text}\0" for text in islice(tokens(model), 0, None, 16))
+
+
 def decoded_lists(model: Model) -> Iterator[list[int]]:
     """Yield every id alone, and every id between its neighbours."""
     ids = sorted(model.bytes_by_id())
@@ -172,7 +177,7 @@ def spellings(seed: int = 0) -> Iterator[str]:
 
 # --- state -----------------------------------------------------------------------------------------------------
 
-N_PIECES = 1_000_000
+N_PIECES = (1 << 20) + 10_000
 _N_ALONE, _WORDS_A_TEXT = 200_000, 64
 
 
@@ -220,6 +225,14 @@ def costly(units: Iterable[str] = ()) -> dict[str, Callable[[int, int], str]]:
     families: dict[str, Callable[[int, int], str]] = {"words": lambda size, number: prose(size, 50 + number)}
     families |= {f"random {name}": partial(_random_text, letters) for name, letters in data["alphabets"].items()}
     return families | {f"runs of {unit!a}": partial(_run, unit) for unit in [*data["units"], *units]}
+
+
+def costly_batches() -> dict[str, Callable[[int, int], list[str]]]:
+    """Map kinds of batches to functions of (characters, number), as `costly` does texts; each text has four."""
+    return {
+        "a batch of short texts": lambda size, number: [f"{number * size + k:4x}" for k in range(size // 4)],
+        "a batch of equal texts": lambda size, number: [f"{number:4x}"] * (size // 4),
+    }
 
 
 def _random_text(letters: str, size: int, number: int) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import faulthandler
 import json
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import impls
@@ -27,9 +27,9 @@ def load(kind: str, name: str, model: str) -> ObjectAdapter:
     Raises whatever loading raises.
     """
     if kind == "object":
-        return ObjectAdapter(load_named(name, lambda: load_model(model)))
-    tokenizer = impls.load(name, load_model(Path(model) if kind == "file" else model))
-    return ObjectAdapter(tokenizer, tokenizer.model)
+        return ObjectAdapter(partial(load_named, name, lambda: load_model(model)))
+    known = load_model(Path(model) if kind == "file" else model)
+    return ObjectAdapter(partial(impls.load, name, known), known)
 
 
 def main(arguments: list[str]) -> None:

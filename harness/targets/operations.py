@@ -39,6 +39,7 @@ SHAPES: dict[str, Any] = {
     "count": int,
     "timed_encode": Seconds,
     "timed_decode": Seconds,
+    "timed_encode_batch": Seconds,
     "digests": dict[str, list[int | None]],
     "decoded": list[int | None],
     "held": dict[str, tuple[int, float, int]],

@@ -6,7 +6,7 @@ Time is processor time, so that a busy machine does not distort it: as the targe
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product, takewhile
+from itertools import takewhile
 from math import log
 from typing import Any
 
@@ -28,59 +28,71 @@ _MOST_SECONDS, _CLEAR_SECONDS = 2.0, 0.25
 _NUMBERS, _NUMBERS_AGAIN = range(2), range(10, 16)
 """Of the texts of each size: a few, and more where their times look wrong, as other work on the machine may be why."""
 MOST_BYTES_A_BYTE = 1_000
+_SHOWN = 8  # texts of a batch
 _MEMORY_CHARACTERS = (1_000_000, 500_000, 250_000, 125_000, 62_500)
 """Beside a shorter text what any call takes would count."""
 
+Family = Callable[[int, int], Any]
+"""Returns a text, or the texts of a batch, of so many characters; another one for each number."""
 Times = list[tuple[int, float]]
 """(characters, seconds) by size."""
 
 
 def cost(case: Case) -> None:
-    """Check that time grows no faster than n log n on every family, and on a special token that is allowed.
+    """Check that time grows no faster than n log n on every family, on an allowed special token and on a batch.
 
     Growth with the length of a piece that a target declares is noted, once.
     """
     families = questions.costly(case.special_names[:1] if case.client.offers("allowed_special") else ())
+    timed: list[tuple[str, str, Family]] = [("encode", name, text) for name, text in families.items()]
+    timed += [("decode", f"decoding {name}", text) for name, text in families.items()]
+    if case.client.offers("encode_batch"):
+        timed += [("encode_batch", name, texts) for name, texts in questions.costly_batches().items()]
     not_timed: list[str] = []
     as_declared: list[str] = []
-    for decoding, (name, text) in product((False, True), families.items()):
-        what = f"decoding {name}" if decoding else name
-        extra = 0.0 if decoding or not _is_one_piece(case, text) else case.client.description.time_exponent - 1
+    n_in_part = 0
+    for call, what, family in timed:
+        extra = case.client.description.time_exponent - 1 if call == "encode" and _is_one_piece(case, family) else 0.0
         for numbers in (_NUMBERS, _NUMBERS_AGAIN):
-            times = _times(case, decoding, text, numbers)
+            times = _times(case, call, family, numbers)
             if (power := _exponent(times)) <= _MOST_EXPONENT + extra:
                 break
         if len(times) < 2:
             not_timed.append(what)
             continue
         case.n_inputs += 1
+        n_in_part += times[-1][0] < questions.COST_SIZES[-1]
         if power <= _MOST_EXPONENT:
             continue
         shown = ", ".join(f"{seconds:.2g} s for {size:,}" for size, seconds in times)
         if power > _MOST_EXPONENT + extra:
             reason = f"on {what} time grows with length to the power of {power:.1f}: {shown} characters"
-            raise Fault("resources", reason, text=text(times[-1][0], 0), expected="at most n log n", got=shown)
+            given = family(times[-1][0], 0)
+            example: dict[str, Any] = {"text": given} if isinstance(given, str) else {"after": given[:_SHOWN]}
+            raise Fault("resources", reason, **example, expected="at most n log n", got=shown)
         as_declared.append(f"{shown} characters of {what}, the power of {power:.1f}")
     if as_declared:
         n_families = plural(len(as_declared), "family", "families")
         case.remarks.append(f"as it declares for long pieces: {as_declared[0]} (this or similar for {n_families})")
     if not_timed:
         case.remarks.append(f"not timed, since it refuses them or is too slow: {', '.join(not_timed)}")
+    if n_in_part:
+        case.remarks.append(f"{plural(n_in_part, 'family', 'families')} timed at fewer sizes, since it is slow")
 
 
-def _is_one_piece(case: Case, text: Callable[[int, int], str]) -> bool:
+def _is_one_piece(case: Case, text: Family) -> bool:
     """Return whether the texts of a family are mostly one piece."""
     size = questions.COST_SIZES[0]
     return max(map(len, case.reference.pieces(text(size, 0)))) > size / 2
 
 
-def _times(case: Case, decoding: bool, text: Callable[[int, int], str], numbers: range) -> Times:
+def _times(case: Case, call: str, family: Family, numbers: range) -> Times:
     """Return the least time of each size, each of new texts; up to a refusal, or until one takes long."""
     times: Times = []
     for size in takewhile(case.affordable, questions.COST_SIZES):
         taken = []
         for number in numbers:
-            seconds = _seconds(case, decoding, text(size, number))
+            seconds = _seconds(case, call, family(size, number))
             if isinstance(seconds, Failed):
                 return times
             taken.append(seconds)
@@ -100,17 +112,20 @@ def _exponent(times: Times) -> float:
     return log(slow / fast) / log(large / small)
 
 
-def _seconds(case: Case, decoding: bool, text: str) -> float | Failed:
+def _seconds(case: Case, call: str, asked: str | list[str]) -> float | Failed:
     """Return the processor time of a call: as the target reports it, or as its process has used it.
 
     Where that is next to nothing, other processes work for it, and the time until it answers counts.
     """
-    if decoding and len(text) > case.reference.longest:
+    given: dict[str, Any]
+    if isinstance(asked, list):
+        given = {"texts": asked}
+    elif call == "encode":
+        given = {"text": asked} | ({"allowed_special": "all"} if asked.startswith(tuple(case.special_names)) else {})
+    elif len(asked) > case.reference.longest:
         return Failed(Outcome.REFUSED, "too long for the reference")
-    call = "decode" if decoding else "encode"
-    given: dict[str, Any] = {"ids": case.reference.encode(text)} if decoding else {"text": text}
-    if not decoding and text.startswith(tuple(case.special_names)):
-        given["allowed_special"] = "all"
+    else:
+        given = {"ids": case.reference.encode(asked)}
     if isinstance(refused := given.get("ids"), Failed):
         return refused
     used, taken = cpu_seconds(case.client.session.pid), case.client.busy_seconds
@@ -147,3 +162,5 @@ def memory(case: Case) -> None:
     if grown > MOST_BYTES_A_BYTE * n_bytes:
         raise Fault("resources", reason, text=text, expected=f"at most {MOST_BYTES_A_BYTE}", got=reason)
     case.remarks.append(reason)
+    if n < _MEMORY_CHARACTERS[0]:
+        case.remarks.append(f"on a text of {n:,} characters, since the target is slow")

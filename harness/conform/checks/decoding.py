@@ -20,6 +20,7 @@ def tokens(case: Case) -> None:
     """Check that every token encodes as the reference does, and decodes alone and between its neighbours."""
     _vocabulary(case)
     ask_all(case, questions.tokens(case.reference.model))
+    ask_all(case, questions.tokens_and_zero(case.reference.model), ("encode",))
     ask_lists(case, questions.decoded_lists(case.reference.model))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from harness.conform.adapter import ANY_OPTION
@@ -47,7 +47,8 @@ def special_tokens(case: Case) -> None:
         over(case, [f"a {name} b" for name in specials[:_MOST_BESIDE]], partial(fault_of, case, Call("count")))
     case.remarks.append("refuses special text by default" if refuses else "reads special text as text")
     if case.client.offers("allowed_special") and _heeds_options(case, specials[0]):
-        _by_the_rules(case, specials, around)
+        others = [text for name in set(names).difference(specials) for text in (name, f"a{name}b")]
+        _by_the_rules(case, specials, around, sorted(others))
     else:
         case.remarks.append("takes no allowed_special")
 
@@ -87,15 +88,16 @@ def _heeds_options(case: Case, name: str) -> bool:
     return not isinstance(allowed, Failed) and plain != allowed
 
 
-def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> None:
+def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str], others: Sequence[str]) -> None:
     """Raise a fault with the smallest text that is wrong when special tokens are allowed or refused by option.
 
-    All texts are encoded one by one, and then in a batch.
+    All texts are encoded one by one, and then in a batch; `others` only where all special tokens are allowed.
     """
     first, was_refused = list(specials[:1]), False
     values: list[tuple[Any, Any]] = [("all", []), ([], []), (first, []), ([], "all"), ([], first)]
+    values += [(list(specials), []), (first, "all")]
     rules = [Rule(allowed_special=allowed, disallowed_special=disallowed) for allowed, disallowed in values]
-    for text, rule in product(sorted(texts, key=len), rules):
+    for text, rule in chain(product(sorted(texts, key=len), rules), product(others, rules[:1])):
         fault = _fault(case, rule, text)
         case.n_inputs += 1
         if fault is not None:

@@ -17,13 +17,15 @@ from harness.conform.wording import expression
 from harness.generators.texts import prose
 from harness.process.session import Failed
 
-HASH_SEED = "0"
-"""Hash seed of the other process; that of the current one is random."""
+ENVIRONMENT = {"PYTHONHASHSEED": "0", "LC_ALL": "C"}
+"""What the other process has; the hash seed of the current one is random."""
 _LONGEST = 2_000  # characters
 _OTHERS = 1_000
 _ALL_PIECES_AT = 2e5  # characters a second; slower targets are asked fewer pieces
 _SLOWER, _SLOWER_SECONDS = 5.0, 20e-6
 _NUMBERS = count()
+_CHILD_SLOWER = 4
+"""How much slower a forked child may be: it has half the time of a call, however busy the machine."""
 _LONGER = 3_000  # characters; long enough that calls overlap
 HELD_CALLS, _HELD_SECONDS = 100_000, 7.5  # for each of six calls
 _HELD_TEXTS = "hello, wörld \ufffd", "hello world", ""
@@ -38,7 +40,7 @@ def state(case: Case) -> None:
     case.client.fresh()
     texts = [text for text in texts_for(case, 500) if 0 < len(text) <= _LONGEST]
     calls = case.client.offered((*CALLS[:-1], "special"))
-    texts = case.affordable_part(texts, len(calls))
+    texts = case.affordable_part(texts, _CHILD_SLOWER * len(calls))
     first = case.client.digests(texts, calls)
 
     def again(what: str, stage: Stage = "cache", where: str = "here", client: TargetClient = case.client) -> None:
@@ -59,10 +61,13 @@ def state(case: Case) -> None:
         again("in another thread", "threads", "thread")
         again("in a child that was forked after the first call", "process", "child")
         again("after a child was forked", "process")
+        again("by another object", "determinism", "another object")
+        again("by a pickled copy", "determinism", "copy")
+        again("after another object was made", "determinism")
     else:
         case.remarks.append("not asked: threads and a forked child, since the target is not a Python object")
-    with case.client.another({"PYTHONHASHSEED": HASH_SEED}) as other:
-        again(f"in another process (PYTHONHASHSEED={HASH_SEED})", "determinism", client=other)
+    with case.client.another(ENVIRONMENT) as other:
+        again(f"in another process ({', '.join(map('='.join, ENVIRONMENT.items()))})", "determinism", client=other)
     _many_pieces(case)
     _held(case)
     again("after many pieces")
@@ -102,22 +107,27 @@ def threads(case: Case) -> None:
     texts = [text for text in texts_for(case, 120) if 0 < len(text) <= _LONGEST]
     texts += [*(f"a {name} b" for name in case.special_names[:2]), prose(_LONGER, case.seed)]
     calls = case.client.offered((*CALLS, "special"))
-    texts = case.affordable_part(texts, N_THREADS * len(calls))
+    texts = case.affordable_part(texts, N_THREADS["threads"] * len(calls))
     alone = case.client.digests(texts, calls)
     if set(alone["encode"]) == {None}:
         raise NotAsked(f"encode refuses all of {len(texts):,} texts")
     if (fault := _changed(texts, alone, case.client, "here", "asked again", "cache")) is not None:
         raise case.in_overtime(partial(_explained, case, fault), fault)
 
-    def fault_of(some: tuple[str, ...]) -> Fault | None:
+    def fault_of(some: tuple[str, ...], where: str = "threads") -> Fault | None:
         of_some = {call: [numbers[texts.index(text)] for text in some] for call, numbers in alone.items()}
         case.n_inputs += len(some)
-        return _changed(list(some), of_some, case.client, "threads", f"on {N_THREADS} threads", "threads")
+        return _changed(list(some), of_some, case.client, where, f"on {N_THREADS[where]} threads", "threads")
 
     short = tuple(sorted(texts, key=len)[1:9])
     for some in (tuple(texts), short * 20) * 3:
         if (fault := fault_of(some)) is not None:
             raise case.smallest_fault(some, fault_of, fault, pairwise(short))
+    few = tuple(sorted(texts, key=len)[: len(texts) // 2 : max(1, len(texts) // 16)])
+    if not case.affordable(N_THREADS["many threads"] * len(calls) * sum(map(len, few))):
+        case.remarks.append(f"not asked: {N_THREADS['many threads']} threads at once, since the target is slow")
+    elif (fault := fault_of(few, "many threads")) is not None:
+        raise fault
     for _ in range(2):
         case.client.fresh()
         if (fault := fault_of(short)) is not None:
@@ -157,11 +167,16 @@ def _held(case: Case) -> None:
         case.remarks.append("not asked: what equal calls leave in memory, since the target is not a Python object")
         return
     text = next(text for text in _HELD_TEXTS if isinstance(case.reference.ids(text), list))
+    calls = case.client.offered(CALLS)
+    before = case.client.digests([text], calls)
     seconds = min(_HELD_SECONDS, case.client.seconds_a_call / 4)
     answer = case.client.ask("held", text=text, n_calls=HELD_CALLS, seconds_left=seconds)
     if isinstance(answer, Failed):
         raise Fault("memory", f"{HELD_CALLS:,} equal calls end in {answer}", text=text)
+    if (fault := _changed([text], before, case.client, "here", "after many equal calls", "cache")) is not None:
+        raise fault
     few = [n for n, _, _ in answer.values() if n < HELD_CALLS]
+    case.is_cut |= bool(few) and seconds < _HELD_SECONDS
     for call, (n, n_bytes, n_files) in answer.items():
         case.n_inputs += n
         if n_bytes > _MOST_BYTES_A_CALL * (HELD_CALLS / n if n else 1):

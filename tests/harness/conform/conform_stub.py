@@ -31,7 +31,7 @@ class InProcess:
 
     def _start(self) -> ObjectAdapter:
         with patch.dict(os.environ, self._environment):
-            return ObjectAdapter(self._make())
+            return ObjectAdapter(self._make)
 
     def close(self) -> None:
         self._adapter = None

@@ -17,7 +17,6 @@ import impls
 from harness.conform.digests import of_ids
 from harness.conform.verdicts import Incomplete
 from harness.process.limits import Limits
-from harness.process.protocol import read_answer
 from harness.process.session import FailedError
 from harness.targets import NotLoadable, TargetSpec
 from harness.targets.operations import SHAPES
@@ -202,7 +201,3 @@ def test_the_examples_of_the_protocol_work(language: str, source: str, tmp_path:
 def test_the_operations_of_the_protocol_are_all_documented() -> None:
     rows = re.findall(r"^\| ([a-z_, ]+) \| [^|]*\| [^|]*\|$", PROTOCOL.read_text(), re.MULTILINE)
     assert {name for row in rows for name in row.split(", ")} - {"op"} == set(SHAPES)
-
-
-def test_a_lone_surrogate_in_an_answer_is_read() -> None:
-    assert read_answer(b'{"id": 2, "result": "a\\ud83d"}', 2, "decode", str) == "a\ud83d"

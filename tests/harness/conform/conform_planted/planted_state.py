@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 import zlib
-from itertools import islice
 from typing import Any
 
 from planted_wrapper import Full, Grown, Right, Stream, dies, fault, model, piecewise, remembers
@@ -130,7 +128,7 @@ class Races(Right):
 
 def slots(self: Any, text: str, ids: list[int]) -> list[int]:
     number = self.kept.setdefault(threading.get_ident(), len(self.kept))
-    return ids if number <= 7 else ids[::-1]
+    return ids if number <= 99 else ids[::-1]
 
 
 class Mixed(Full):
@@ -148,10 +146,9 @@ class Mixed(Full):
 
 
 fault("two threads collide", THREADS, Races, most=12)
-fault("an eighth thread gets its ids backwards", THREADS, Right, encode=slots)
+fault("a hundredth thread gets its ids backwards", THREADS, Right, encode=slots)
 fault("tables are half done when other threads call first", THREADS, Right, encode=first_use)
 fault("decoding beside encoding loses a character", THREADS, Mixed)
-fault("count differs on threads", THREADS, count=lambda self, text, n, *_: n + off_the_main_thread())
 fault("no special token is allowed on threads", THREADS, encode=lambda self, text, ids, *options:
       Full.encode(self, text, () if off_the_main_thread() else options[0] if options else ()))  # fmt: skip
 
@@ -172,25 +169,18 @@ class LeftoversOfAnError(Full):
     """Partial output from before an error is prepended to the next answer."""
 
     def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
-        try:
-            ids = super().encode(text, allowed_special, disallowed_special)
-        except Exception:
-            self.latest = self.tokenizer.encode(text[:1], disallowed_special=())
-            raise
-        ids, self.latest = self.latest + ids, []
-        return ids
+        before, self.latest = self.latest, self.tokenizer.encode(text[:1], disallowed_special=())
+        ids, self.latest = super().encode(text, allowed_special, disallowed_special), []
+        return before + ids
 
 
 class LeftoversOfDecoding(Right):
     """An unknown id leaves the text of the ids before it in the buffer."""
 
     def decode(self, ids: list[int]) -> str:
-        try:
-            text, self.latest = (self.latest or "") + super().decode(ids), ""
-        except Exception:
-            self.latest = super().decode(ids[:1])
-            raise
-        return text
+        before, self.latest = self.latest, super().decode(ids[:1])
+        text, self.latest = super().decode(ids), ""
+        return (before or "") + text
 
 
 fault("what a refused batch left is in the next", "bad-input · bad input", LeftoversOfABatch, "answer of encode_batch")
@@ -207,19 +197,7 @@ def quadratic(self: Any, text: str, ids: list[int]) -> list[int]:
 fault("quadratic, but not for a text met before", "cost · resources", Right, encode=quadratic)
 
 
-def by_square(characters: str) -> Any:
-    """Return an `encode` that takes time by the square of the length of each run of some characters."""
-    runs = re.compile(characters + "+")
-
-    def encode(self: Any, text: str, ids: list[int]) -> list[int]:
-        for run in islice(runs.finditer(text), 100):
-            sum(range(len(run[0]) ** 2 // 400))
-        return ids
-
-    return encode
-
-
 fault("quadratic in allowed special tokens", "cost", encode=lambda self, text, ids, allowed=(), *_:
       [i for i in ids if text.count("~") < i] if allowed else ids)  # fmt: skip
-fault("quadratic in runs of letters", "cost", Right, encode=by_square("[a-z]"))
-fault("quadratic in runs of signs", "cost", Right, encode=by_square("[!-/]"))
+fault("quadratic in the texts of a batch", "cost",
+      encode_batch=lambda self, texts, lists: [ids for ids in lists if sum(range(len(texts))) >= 0])  # fmt: skip
