@@ -20,7 +20,7 @@ from numba.core.typeconv.castgraph import Conversion
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import intrinsic, register_model
 
-from impls.compiled.language.memory import inlined, reached
+from impls.compiled.language.memory import inlined, operation, reached
 from impls.compiled.language.typed_memory import (
     POINTERS,
     SCALARS,
@@ -195,10 +195,6 @@ def _from_item(typing: Any, pointer: Any, n: Any) -> Any:
     return pointer(pointer, _address), lambda context, builder, call, values: _item_address(builder, pointer, *values)
 
 
-def _address_of(typing: Any, pointer: Any) -> Any:
-    return _address(pointer), lambda context, builder, call, values: values[0]
-
-
 def _address_of_field(typing: Any, record: Any, field: Any) -> Any:
     def emit(context: Any, builder: Any, call: Any, values: Any) -> Any:
         return _field_address(builder, record, values[0], field.literal_value)
@@ -208,7 +204,7 @@ def _address_of_field(typing: Any, record: Any, field: Any) -> Any:
 
 from_item = cast(Callable[[P, int], P], intrinsic(_from_item))
 """Return the pointer to item `n` of what a pointer points at."""
-address_of = cast(Callable[[Any], int], intrinsic(_address_of))
+address_of = cast(Callable[[Any], int], operation(1, lambda builder, address: address))
 """Return the address that a pointer, or a record, has."""
 field_address = cast(Callable[[Any, str], int], intrinsic(prefer_literal=True)(_address_of_field))
 """Return the address of a record's field, given its name."""

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-if TYPE_CHECKING:
-    u8 = int
-    u16 = int
-    i32 = int
-    u32 = int
-    i64 = int
-else:
-    u8, u16, i32, u32, i64 = "u8", "u16", "i32", "u32", "i64"
+u8 = int
+u16 = int
+i32 = int
+u32 = int
+i64 = int
+"""Kinds of fields: their names, in annotations, say how a number is stored; kernels read and write an int."""
 
 SCALARS = {"u8": np.uint8, "u16": np.uint16, "i32": np.int32, "u32": np.uint32, "i64": np.int64}
 

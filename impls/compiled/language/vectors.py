@@ -41,17 +41,13 @@ def store(builder: Any, value: Any, address: Any) -> None:
     builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=1)
 
 
-def declared(builder: Any, name: str, signature: Any) -> Any:
-    """Return the declaration of an LLVM intrinsic over vectors."""
-    return builder.module.globals.get(name) or ir.Function(builder.module, signature, name)
-
-
 def compressed(builder: Any, data: Any, used: Any) -> Any:
     """Return the bytes of a vector whose bit in `used` is set, contiguously, followed by arbitrary bytes.
 
     LLVM expands this into other instructions if the processor has none for it.
     """
-    kind = data.type
+    kind, module = data.type, builder.module
     signature = ir.FunctionType(kind, [kind, ir.VectorType(_i1, kind.count), kind])
-    compress = declared(builder, f"llvm.experimental.vector.compress.v{kind.count}i8", signature)
+    name = f"llvm.experimental.vector.compress.v{kind.count}i8"
+    compress = module.globals.get(name) or ir.Function(module, signature, name)
     return builder.call(compress, [data, used, undefined(kind)])
