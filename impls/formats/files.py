@@ -179,6 +179,8 @@ def converted(document: Any, kind: type[Kind]) -> Kind:
 
 def token_table(tokens: Collection[bytes], ids: Collection[int]) -> tuple[bytes | None, ...]:
     """Return tokens by id, None for gaps; raise `InvalidModel` for a duplicate id or one too large for a table."""
+    if len(ids) <= MAX_TABLE_ID and list(ids) == list(range(len(ids))):  # the usual order
+        return tuple(tokens)
     by_id = dict(zip(ids, tokens, strict=True))
     if (highest := max(by_id, default=-1)) > MAX_TABLE_ID:
         raise InvalidModel(f"the token {by_id[highest]!r} has the id {highest}; ids go up to {MAX_TABLE_ID}")

@@ -32,7 +32,7 @@ def from_characters(model: Model) -> tuple[Symbols, dict[str, np.ndarray], tuple
     others = list(byte_ids) if byte_ids else [unknown_id]
     if missing := -1 in others[:256] and bool(byte_ids):
         others.append(unknown_id)
-    inner, last = single_characters(model)
+    inner, last = model.derived(single_characters)
     base = np.array([*others, *inner.values(), *(last.values() if last is not inner else ())], np.int64)
     if model.merge_rule == "pairs":
         pairs, results = possible_merges(model)
@@ -82,7 +82,7 @@ def borders(model: Model) -> SplitTables | None:
     rules = model.sentencepiece
     fuses = rules is not None and not rules.spells_all and (rules.fuse_unknown or bool(rules.byte_ids))
     tokens = [token.decode() for token in model.tokens if token is not None]
-    return border_tables(tokens, single_characters(model)[0].keys(), unknown_stay_together=fuses)
+    return border_tables(tokens, model.derived(single_characters)[0].keys(), unknown_stay_together=fuses)
 
 
 def single_characters(model: Model) -> tuple[dict[str, int], dict[str, int]]:

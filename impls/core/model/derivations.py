@@ -95,7 +95,7 @@ def _recover_merges(model: ModelData) -> tuple[Merges, tuple[int, ...]]:
 def unused_parts(model: ModelData) -> dict[int, tuple[int, ...]]:
     """Return the ids that replace each token of `sentencepiece.unused_ids`: its two parts, recursively if these are
     unused too. A token without a derivation is not replaced."""
-    if model.sentencepiece is None:
+    if model.sentencepiece is None or not model.sentencepiece.unused_ids:
         return {}
     ranks = _ranks_by_token(model)
     parts_of: dict[int, tuple[int, ...]] = {}

@@ -7,7 +7,7 @@ ones. Knows tokens as texts; must not know models.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 import numpy as np
 
@@ -20,11 +20,7 @@ _BLOCK_STARTS = sorted([*range(0x80), *range(0x300, 0x2500, 0x100), *(int(code, 
 """First code points of the classes; U+2581, SentencePiece's mark for a space, is a separate class."""
 
 
-_BETWEEN = "\ud800"
-"""What is put between tokens to join them; a surrogate is in none."""
-
-
-def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay_together: bool) -> SplitTables:
+def border_tables(tokens: Collection[str], known: Collection[str], *, unknown_stay_together: bool) -> SplitTables:
     """Build the automaton that cuts between two characters whose classes are neighbours in none of `tokens`.
 
     Characters not `known` are a separate class, in no token; two of them in a row are cut unless
@@ -37,10 +33,11 @@ def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay
     class_of[codes] = np.searchsorted(starts, codes, "right") - 1
     together = np.zeros((unknown + 1, unknown + 1), bool)
     together[unknown, unknown] = unknown_stay_together
-    codes = np.frombuffer(_BETWEEN.join(tokens).encode("utf-32-le", "surrogatepass"), np.uint32)
-    inside, classes = codes != ord(_BETWEEN), class_of[codes]
-    neighbours = inside[:-1] & inside[1:]
-    together[classes[:-1][neighbours], classes[1:][neighbours]] = True
+    classes = class_of[np.frombuffer("".join(tokens).encode("utf-32-le"), np.uint32)]
+    goes_on = np.ones(len(classes), bool)
+    goes_on[np.cumsum(list(map(len, tokens)), dtype=np.int64) - 1] = False
+    before = np.flatnonzero(goes_on)
+    together[classes[before], classes[before + 1]] = True
     # Merge classes with the same neighbours.
     neighbours_of = np.concatenate((together, together.T), axis=1)
     _, smallest, quotient = np.unique(neighbours_of, axis=0, return_index=True, return_inverse=True)

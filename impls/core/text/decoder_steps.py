@@ -128,8 +128,9 @@ class TokenDecoder:
         """Return the bytes of each token and the ids of byte tokens, None if byte-level; for `joins_bytes`."""
         if self.byte_level:
             return {i: bytes_of(name) for i, name in names.items()}, None
-        byte_by_id = {i: byte for i, name in names.items() if (byte := byte_of(name)) is not None}
-        by_id = {i: (name.replace(SPACE_MARK, " ") if self.marks else name).encode() for i, name in names.items()}
+        byte_by_id = {i: byte for i, name in names.items() if len(name) == 6 and (byte := byte_of(name)) is not None}
+        mark = SPACE_MARK.encode() if self.marks else b" "
+        by_id = {i: data.replace(mark, b" ") for i, data in zip(names, map(str.encode, names.values()), strict=True)}
         return by_id | {i: bytes([byte]) for i, byte in byte_by_id.items()}, frozenset(byte_by_id)
 
 
