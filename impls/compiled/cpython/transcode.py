@@ -11,9 +11,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from impls.compiled.language.memory import copy_memory, kernel, operation, reachable
+from impls.compiled.language.memory import compressed, constant, copy_memory, kernel, load, operation, reachable, store
 from impls.compiled.language.pointers import i64s
-from impls.compiled.language.vectors import compressed, constant, load, store
 
 GROUP = 16
 """Number of characters per step."""

@@ -1,4 +1,4 @@
-"""Gives kernels bit operations on int64, C functions, memory, and the decorators that make them kernels.
+"""Gives kernels bit operations on int64, C functions, memory, vectors, and the decorators that make them kernels.
 
 Numba compiles int64 products as `mul nsw`, which is undefined on overflow, and mixes uint64 with int64 into float64;
 so everything is int64, and arithmetic that may wrap has separate operations here.
@@ -6,13 +6,16 @@ so everything is int64, and arithmetic that may wrap has separate operations her
 Kernels' own memory is reached by typed pointers (`pointers`). In the checked build (environment variable
 BPEBENCH_COMPILED_BUILD=checked) every access to it is checked against the declared regions; one outside them is counted
 as a fault: a load gives 0 and a store does nothing.
+
+Vector operations are built in LLVM's portable form, by the functions at the end, to process several bytes, keys or
+characters at once.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 import numba
@@ -234,3 +237,49 @@ def allocate(region: int, n_bytes: int) -> int:
     if address != 0:
         declare_region(region, address, address + n_bytes)
     return address
+
+
+# Functions that build vector operations.
+
+
+def constant(kind: Any, value: int | Sequence[int]) -> Any:
+    """Return a constant vector of the type `kind` with these values, or with one value in every lane."""
+    return ir.Constant(kind, [value] * kind.count if isinstance(value, int) else list(value))
+
+
+def undefined(kind: Any) -> Any:
+    """Return a vector of arbitrary values."""
+    return ir.Constant(kind, ir.Undefined)
+
+
+def splat(builder: Any, kind: Any, value: Any) -> Any:
+    """Return a vector that holds `value`, an integer of its element type, in every lane."""
+    first = builder.insert_element(undefined(kind), value, _i32(0))
+    return lanes(builder, first, first, [0] * kind.count)
+
+
+def lanes(builder: Any, a: Any, b: Any, numbers: Sequence[int]) -> Any:
+    """Return the lanes with these numbers of the concatenation of two vectors."""
+    return builder.shuffle_vector(a, b, constant(ir.VectorType(_i32, len(numbers)), numbers))
+
+
+def load(builder: Any, kind: Any, address: Any) -> Any:
+    """Load a vector, or integer, from any address (int64)."""
+    return builder.load(builder.inttoptr(address, kind.as_pointer()), align=1)
+
+
+def store(builder: Any, value: Any, address: Any) -> None:
+    """Store a vector, or integer, at any address (int64)."""
+    builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=1)
+
+
+def compressed(builder: Any, data: Any, used: Any) -> Any:
+    """Return the bytes of a vector whose bit in `used` is set, contiguously, followed by arbitrary bytes.
+
+    LLVM expands this into other instructions if the processor has none for it.
+    """
+    kind, module = data.type, builder.module
+    signature = ir.FunctionType(kind, [kind, ir.VectorType(_i1, kind.count), kind])
+    name = f"llvm.experimental.vector.compress.v{kind.count}i8"
+    compress = module.globals.get(name) or ir.Function(module, signature, name)
+    return builder.call(compress, [data, used, undefined(kind)])

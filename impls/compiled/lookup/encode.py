@@ -15,9 +15,12 @@ from typing import Any
 from llvmlite import ir
 
 from impls.compiled.language.memory import (
+    constant,
     copy_memory,
     inlined,
     kernel,
+    lanes,
+    load,
     lowest_bit,
     operation,
     outlined,
@@ -25,10 +28,11 @@ from impls.compiled.language.memory import (
     procedure,
     reachable,
     shift_right,
+    splat,
+    store,
 )
 from impls.compiled.language.pointers import address_of, from_item, i64s, set_word, u8s
 from impls.compiled.language.typed_memory import I32s, I64s, Rows, U8s
-from impls.compiled.language.vectors import constant, lanes, load, splat, store
 from impls.compiled.layout import (
     BLOCK_BYTES,
     KEY_LENGTHS,

@@ -14,10 +14,21 @@ from llvmlite import ir
 from numba import types
 
 from impls.compiled.codegen.target import features
-from impls.compiled.language.memory import inlined, operation, procedure, reachable, shift_right
+from impls.compiled.language.memory import (
+    compressed,
+    constant,
+    inlined,
+    lanes,
+    load,
+    operation,
+    procedure,
+    reachable,
+    shift_right,
+    splat,
+    store,
+)
 from impls.compiled.language.pointers import address_of
 from impls.compiled.language.typed_memory import I32s, U8s
-from impls.compiled.language.vectors import compressed, constant, lanes, load, splat, store
 
 WIDTH = 64
 _i8, _i32, _i64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
