@@ -94,6 +94,8 @@ def test_an_implementation_runs_a_model_with_all_it_has(model_file: Path) -> Non
             ("decode_with_offsets", {"ids": plain}, ours.decode_with_offsets(plain)),
         ):
             assert target.call(operation, **given) == right
+        target.digests(["cat"], ["encode_batch"])
+        assert target.history[-2:] == ["cat", ("cat",)]
 
 
 # --- what it is asked --------------------------------------------------------------------------------------
