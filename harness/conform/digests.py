@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any, TypeVar
 from zlib import crc32
 
-from harness.process.memory import waiting_seconds
+from harness.process.memory import busy_seconds
 
 Digests = dict[str, list[int | None]]
 """Call -> a number for each text; None where the call raised an error."""
@@ -130,13 +130,13 @@ def in_a_child(answer: Callable[[], Digests], seconds: float) -> Digests:
 
 def held(call: Callable[[Any], Any], given: Any, n_calls: int, seconds: float) -> tuple[int, float, int]:
     """Return the number of equal calls made in the time, the bytes each of them left in memory, and files left open."""
-    deadline = _busy_seconds() + seconds
+    deadline = busy_seconds() + seconds
 
     def repeat(most: int, until: float) -> int:
         for n in range(1, most + 1):
             with suppress(Exception):
                 call(given)
-            if not n % 64 and _busy_seconds() > until:
+            if not n % 64 and busy_seconds() > until:
                 return n
         return most
 
@@ -144,11 +144,6 @@ def held(call: Callable[[Any], Any], given: Any, n_calls: int, seconds: float) -
     bytes_before, files_before = _data_bytes(), _open_files()
     n = repeat(n_calls, deadline)
     return n, (_data_bytes() - bytes_before) / n, _open_files() - files_before
-
-
-def _busy_seconds() -> float:
-    """Return the time without what this process has waited for a processor: a busy machine makes no fewer calls."""
-    return monotonic() - waiting_seconds(os.getpid())
 
 
 def _data_bytes() -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property, partial
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 import impls
 from harness.conform.digests import DIGEST, OF_IDS, Digests
 from harness.failures import message_of
+from harness.process.memory import busy_seconds
 from harness.process.protocol import ErrorResult
 from harness.process.session import Failed, FailedError
 
@@ -54,7 +54,7 @@ class Reference:
 
     def digests(self, texts: Sequence[str], calls: Sequence[str]) -> Digests:
         """Return the digests that right answers to these calls have."""
-        began = time.process_time()
+        began = busy_seconds()
         lists = [self.encode(text) for text in texts]
         encoded = [digest_of("encode", ids) for ids in lists]
         right: Digests = dict.fromkeys(("encode", *calls), encoded)
@@ -63,7 +63,7 @@ class Reference:
         for call in {*OF_IDS}.intersection(calls):
             answers = (ids if isinstance(ids, Failed) else self.answer(call, ids) for ids in lists)
             right[call] = [digest_of(call, answer) for answer in answers]
-        self.characters_per_second = sum(map(len, texts)) / (time.process_time() - began)
+        self.characters_per_second = sum(map(len, texts)) / max(busy_seconds() - began, 1e-6)
         return right
 
     def answer(self, operation: str, given: Any, **options: Any) -> Any:

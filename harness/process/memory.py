@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
+import time
 from pathlib import Path
 
 
@@ -44,6 +46,11 @@ def cpu_seconds(pid: int | None) -> float:
 def waiting_seconds(pid: int | None) -> float:
     """Return how long any thread of `pid` has waited for a processor so far; 0 where the system does not tell."""
     return max(_of_threads(pid, 1), default=0.0)
+
+
+def busy_seconds() -> float:
+    """Return a clock of this process that stands still while it waits for a processor."""
+    return time.monotonic() - waiting_seconds(os.getpid())
 
 
 def _of_threads(pid: int | None, place: int) -> list[float]:
