@@ -86,6 +86,7 @@ def merge_small(context: ContextRecord, piece: U8s, n_bytes: int, out: I32s) -> 
         handle, right = by_symbol[left], symbols[i + 1]
         handles[i] = handle
         entry = joined(buckets, pairs, handle, right)
+        # The place stands in the low bits, so that of equal ranks the leftmost is the least.
         ranks[i] = (entry << PLACE_BITS) | i
         left = right
     # Always eight: a loop over the exact number would be mispredicted.
