@@ -49,8 +49,3 @@ class Round(NamedTuple):
         """Return the round of the calls from `first` to before `last`."""
         before, upto = (sum(map(len, self.calls[:n])) for n in (first, last))
         return Round(self.calls[first:last], self.ids and self.ids[before:upto], self.reference)
-
-    def of_pass(self, workload: Workload, n_calls: int) -> Round:
-        """Return the round of a pass of `n_calls` and its lead: every pass is timed from the same text on."""
-        start = workload.lead_calls(workload.n_calls)
-        return self.of_calls(start - workload.lead_calls(n_calls), start + n_calls)

@@ -104,7 +104,7 @@ def least_bytes(workload: Workload) -> int:
 
 
 def _all_calls(workload: Workload) -> int:
-    return workload.lead_calls(workload.n_calls) + workload.n_calls
+    return workload.lead_calls + workload.n_calls
 
 
 def strings(texts: list[bytes]) -> list[str]:

@@ -26,6 +26,8 @@ FURTHER_ROUNDS = 0.5
 NOTHING_TO_DECODE = "no reference gives ids to decode, or no second one confirms them"
 LEAST_OPEN_SECONDS = 60.0
 """Limit on importing an implementation and building it on a model, where that of a pass is shorter."""
+_MOST_LOADS = 3
+"""How often an implementation is loaded in an opening, in a fresh process each, until it reads nothing from a disk."""
 _CLOCK_PASSES = 3
 """The number of passes that decide whether reported times are shorter than those the system counts."""
 _LOST_SHARE = 0.02
@@ -67,6 +69,10 @@ class ContestantProcess:
             opening_cores = () if first else self.materials.cores
             arguments = self.contestant.name, model, cores, first, opening_cores
             self._opened = self.ask(limit, worker.open_implementation, *arguments)
+            for _ in range(_MOST_LOADS - 1):
+                if loads and self._opened.read_from_disk:
+                    self.session.kill()
+                    self._opened = self.ask(limit, worker.open_implementation, *arguments)
         except FailedError as error:
             if error.failed.outcome in (Outcome.REFUSED, Outcome.MISSING, Outcome.TIMEOUT):
                 unopened[key] = error.failed
@@ -200,7 +206,8 @@ class Attempt:
         workload, record, limit = self.workload, self.record, self._profile.time_limit_seconds
         n_calls = self.n_calls = self.n_calls or workload.n_calls
         stops_here = sorted({stop for stop in stops if stop < n_calls} | {n_calls})
-        lead, texts = workload.lead_calls(n_calls), texts.of_pass(workload, n_calls)
+        lead = workload.lead_calls
+        texts = texts.of_calls(0, lead + n_calls)
         self._prepare(texts)
         if workload.state == "again":
             self.process.ask(limit, worker.run, [n_calls])

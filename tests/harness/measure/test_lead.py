@@ -14,21 +14,20 @@ def _workload(**fields: object) -> Workload:
 
 
 @pytest.mark.parametrize("n_documents", [1, 3])
-def test_a_pass_of_fewer_calls_is_timed_from_the_same_text_on(n_documents: int) -> None:
+def test_a_pass_of_fewer_calls_has_the_same_lead(n_documents: int) -> None:
     workload = _workload(n_calls=8, n_documents=n_documents)
     calls = [[b"%d.%d" % (call, of) for of in range(n_documents)] for call in range(12)]
     texts = [text for call in calls for text in call]
     complete_round = Round(calls, [b"ids of " + text for text in texts], "tiktoken")
-    for n_calls, n_lead in ((8, 4), (4, 2), (2, 1), (1, 1)):
-        of_pass = complete_round.of_pass(workload, n_calls)
-        assert of_pass.calls[n_lead:] == calls[4 : 4 + n_calls]
-        assert of_pass.calls[:n_lead] == calls[4 - n_lead : 4]
+    for n_calls in (8, 4, 1):
+        of_pass = complete_round.of_calls(0, workload.lead_calls + n_calls)
+        assert of_pass.calls == calls[: 4 + n_calls]
         assert of_pass.ids == [b"ids of " + text for text in of_pass.texts]
 
 
 @pytest.mark.parametrize("fields", [{"n_calls": 1}, {"n_calls": 8, "state": "again"}, {"n_calls": 8, "state": "cold"}])
 def test_one_call_and_text_that_is_not_new_have_no_lead(fields: dict[str, object]) -> None:
-    assert _workload(**fields).lead_calls(8) == 0
+    assert _workload(**fields).lead_calls == 0
 
 
 def test_the_clock_starts_after_the_lead(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,5 +50,5 @@ def test_the_clock_starts_after_the_lead(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_shipped_workloads_of_short_calls_have_a_lead() -> None:
-    led = [w.name for w in load_workloads() if w.lead_calls(w.n_calls)]
+    led = [w.name for w in load_workloads() if w.lead_calls]
     assert {"short/o200k_base/english", "decode/o200k_base/code", "encode/o200k_base/turkish"} <= set(led)

@@ -14,6 +14,7 @@ from toy_runs import PROFILE, byte_model, carry_out, workload
 import impls
 from harness.measure import worker
 from harness.measure.counterexamples import shrink
+from harness.measure.turns import ContestantProcess
 from harness.measure.workloads import Plan, Profile, Workload
 from harness.outcome import Outcome
 from harness.records import Measurement
@@ -167,9 +168,7 @@ TASKS = tuple(workload(task, task=task) for task in ("encode", "decode", "count"
 @pytest.mark.parametrize(
     ("name", "references", "model", "outcome"),
     [
-        ("toy-bytes", (), byte_model, "unverified"),
         ("toy-bytes", ("toy-merging", "toy-refusing", "toy-bytes"), byte_model, "unverified"),
-        ("toy-bytes", ("toy-bytes",), byte_model, "unverified"),
         ("toy-bytes", ("toy-bytes", "toy-refusing", "naive"), byte_model, "right"),
         ("toy-merging", ("toy-merging", "toy-bytes"), byte_model, "unverified"),
         ("greedy", (), lossy_model, "unverified"),
@@ -184,6 +183,19 @@ def test_what_neither_a_second_reference_nor_a_round_trip_shows_right_is_unverif
             assert record.outcome == outcome, record.reason
         elif record.workload == "encode" and model is byte_model:
             assert record.outcome == "right", "it declares its ids, which its round trip proves"
+
+
+def test_what_read_from_a_disk_is_loaded_again_in_a_fresh_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask, processes = ContestantProcess.ask, list[int | None]()
+
+    def opened(self: ContestantProcess, *arguments: object) -> worker.Opened:
+        answer: worker.Opened = ask(self, *arguments)  # type: ignore[arg-type]
+        processes.append(self.session.pid)
+        return answer._replace(read_from_disk=len(processes) < 3)
+
+    monkeypatch.setattr(ContestantProcess, "ask", opened)
+    (record,) = only("toy-bytes", workload("load", task="load"), profile=ONCE)
+    assert (len(set(processes)), [one.lost for one in record.passes]) == (3, [False])
 
 
 def test_what_a_killed_process_leaves_behind_goes_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

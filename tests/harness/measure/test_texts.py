@@ -33,7 +33,7 @@ def test_no_text_is_given_twice_or_cut_inside_a_character(documents: list[str], 
     wanted = workload(call_bytes=n_bytes, n_calls=n_calls)
     given_texts = []
     while (calls := stream.calls(wanted)) is not None:
-        assert len(calls) == n_calls + wanted.lead_calls(n_calls)
+        assert len(calls) == n_calls + wanted.lead_calls
         given_texts += [text for texts in calls for text in texts]
     lines = b"".join(given_texts).decode().split("\n")[:-1]
     assert len(lines) == len(set(lines))
