@@ -17,8 +17,7 @@ def _workload(**fields: object) -> Workload:
 def test_a_pass_of_fewer_calls_has_the_same_lead(n_documents: int) -> None:
     workload = _workload(n_calls=8, n_documents=n_documents)
     calls = [[b"%d.%d" % (call, of) for of in range(n_documents)] for call in range(12)]
-    texts = [text for call in calls for text in call]
-    complete_round = Round(calls, [b"ids of " + text for text in texts], "tiktoken")
+    complete_round = Round(calls, [b"ids of " + text for call in calls for text in call], "tiktoken")
     for n_calls in (8, 4, 1):
         of_pass = complete_round.of_calls(0, workload.lead_calls + n_calls)
         assert of_pass.calls == calls[: 4 + n_calls]

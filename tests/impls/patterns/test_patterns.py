@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-from impls import InvalidPattern, UnknownName
+from impls import InvalidPattern, Model, UnknownName, load
 from impls.core.text.patterns import NAMED, Splitter, name_of, resolve
 
 texts = st.text(
@@ -43,8 +43,10 @@ def test_the_forms_of_tiktoken_014_cut_as_the_originals_but_for_closing_white_sp
 
 
 def test_a_line_end_and_a_blank_at_the_very_end_are_one_piece_in_the_form_of_014() -> None:
-    assert SPLITTERS["cl100k"].split("a\n ") == ["a", "\n", " "]
     assert SPLITTERS["cl100k-0.14"].split("a\n ") == ["a", "\n "]
+    ranked = (*(bytes([byte]) for byte in range(256)), b"\n ")
+    model = Model(tokens=ranked, pattern="cl100k", merge_rule="concatenation")
+    assert load("tiktoken", model).encode("a\n ") == load("naive", model).encode("a\n ") == [97, 10, 32]
 
 
 @pytest.mark.corpus
