@@ -20,8 +20,8 @@ HOSTILE = "</script><script>window.hacked=1</script><img src=x onerror=window.ha
 
 
 def run_of(kind: str) -> Path:
-    """The newest committed run whose name ends in `kind`."""
-    return max(path.parent for path in RESULTS.glob(f"*-{kind}/records.jsonl"))
+    """The newest committed run of a kind."""
+    return max(path.parent for path in RESULTS.glob(f"*-{kind}*/records.jsonl"))
 
 
 def hostile_records() -> list[AnyRecord]:
