@@ -39,11 +39,11 @@ def test_several_runs_are_sections_the_newest_first_and_their_machine_has_a_hist
     sections = [attributes["id"] for attributes in document.of("section")]
     assert sections == ["explorer", "run", "r1-run", "r2-run", "history"]
     labels = re.findall(r'<h2 id="[^"]*run-heading">([^<]*)</h2>', several_html)
-    assert [label.rpartition("-")[2] for label in labels] == ["tour", "default", "hostile"]
+    assert [kind in label for kind, label in zip(("tour", "default", "hostile"), labels, strict=True)] == [True] * 3
     head, *rows = document.tables["table-history"]
     assert len(rows) > 5
     for row in (dict(zip(head, cells, strict=True)) for cells in rows):
-        assert (row["earlier run"].endswith("default"), row["later run"].endswith("tour")) == (True, True)
+        assert ("default" in row["earlier run"], "tour" in row["later run"]) == (True, True)
     ids = [attributes["id"] for _, attributes in document.elements if attributes.get("id")]
     assert len(set(ids)) == len(ids)
     for _, attributes in document.elements:
