@@ -133,7 +133,7 @@ def test_words_of_subword_nmt_hold_no_white_space() -> None:
 def test_sentencepiece_refuses_pieces_it_would_cut() -> None:
     spec = TrainingSpec(vocab_size=300, pattern="none", **FOLLOWED["sentencepiece"][0])
     with pytest.raises(Unsupported, match="pieces of up to 512 symbols, and one has 600"):
-        impls.get("sentencepiece").train_model(["ab" * 300], spec)
+        impls.get("sentencepiece").train_model(["ab", "ab" * 300], spec)
 
 
 @pytest.mark.parametrize("name", here(*BY_TEXTS))
