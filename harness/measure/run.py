@@ -74,9 +74,8 @@ def run(
         with functions(echo=True) as compiling:
             compiling.call(kernels_compiled, seconds=COMPILING_SECONDS)
     records = list(of_kind(done, Measurement))
-    openings = list(_openings(plan))
-    bar.total(len(openings))
-    for number, group in openings:
+    bar.total(estimate_seconds(plan))
+    for number, group in _openings(plan):
         names = {workload.name for workload in group}
         known = [record for record in records if record.workload in names]
         if not any(record.opening == number for record in known):
@@ -86,7 +85,7 @@ def run(
                     measured = opening.records(entries)
                 records += measured
                 write(*measured)
-        bar.advance(1, f"opening {number + 1} · {group[0].process}")
+        bar.advance(_opening_seconds(plan, number, group), f"opening {number + 1} · {group[0].process}")
 
 
 def _openings(plan: Plan) -> Iterator[tuple[int, tuple[Workload, ...]]]:
@@ -111,33 +110,35 @@ def _entries(
         if not workload.applies_to(contestant.name) or (passes is not None and passes.failed is not None):
             continue
         if shown in slow:
-            n_rounds = min(n_rounds, profile.slow_rounds) if number < profile.slow_openings else 0
+            n_rounds = profile.slow_rounds_of(n_rounds) if number < profile.slow_openings else 0
         if n_rounds:
             yield Entry(contestant, workload, n_rounds, 0 if passes is None else passes.records[-1].n_calls)
 
 
 def estimate_seconds(plan: Plan) -> float:
-    """Estimate how long the plan takes if about a quarter of the contestants is within `SLOW` times the fastest.
+    """Estimate how long the plan takes, every opening of it."""
+    return sum(_opening_seconds(plan, number, group) for number, group in _openings(plan))
+
+
+def _opening_seconds(plan: Plan, number: int, group: Sequence[Workload]) -> float:
+    """Estimate how long an opening takes if about a quarter of the contestants is within `SLOW` times the fastest.
 
     Of those that are slow at one task, half are fast at another in the same process.
     """
-    profile, total = plan.profile, 0.0
+    profile, total, n_processes = plan.profile, 0.0, 0
     all_contestants = contestants(plan)
-    for number, group in _openings(plan):
-        n_processes = 0
-        for workload in group:
-            n = sum(workload.applies_to(name) for name, _ in all_contestants)
-            n = min(n, _TRAINERS) if workload.task == "train" else n
-            n_fast = min(n, 4 + n // 8)
-            n_slow = n - n_fast if number < profile.slow_openings else 0
-            n_others = (n - n_fast - n_slow) // 2 if len(group) > 1 else 0
-            n_processes = max(n_processes, n_fast + n_slow + n_others)
-            rounds = 1 if workload.is_once else workload.rounds or profile.rounds
-            seconds, slow_seconds = _pass_seconds(workload, profile)
-            total += n_fast * rounds * seconds + n_slow * min(rounds, profile.slow_rounds) * slow_seconds
-            total += rounds * workload.pass_bytes * _REFERENCE
-        total += n_processes * _PROCESS_SECONDS
-    return total
+    for workload in group:
+        n = sum(workload.applies_to(name) for name, _ in all_contestants)
+        n = min(n, _TRAINERS) if workload.task == "train" else n
+        n_fast = min(n, 4 + n // 8)
+        n_slow = n - n_fast if number < profile.slow_openings else 0
+        n_others = (n - n_fast - n_slow) // 2 if len(group) > 1 else 0
+        n_processes = max(n_processes, n_fast + n_slow + n_others)
+        rounds = 1 if workload.is_once else workload.rounds or profile.rounds
+        seconds, slow_seconds = _pass_seconds(workload, profile)
+        total += n_fast * rounds * seconds + n_slow * profile.slow_rounds_of(rounds) * slow_seconds
+        total += rounds * workload.pass_bytes * _REFERENCE
+    return total + n_processes * _PROCESS_SECONDS
 
 
 _PROCESS_SECONDS = 1.0
@@ -145,7 +146,7 @@ _PROCESS_SECONDS = 1.0
 all cores."""
 _TRAINERS = 6
 """Implementations that train by the same rule, about."""
-_HANDLING, _REFERENCE, _SLOW_ENCODING, _TRAINING, _SLOW_TRAINING = 30e-9, 800e-9, 150e-9, 50e-9, 300e-9
+_HANDLING, _REFERENCE, _SLOW_ENCODING, _TRAINING, _SLOW_TRAINING = 30e-9, 400e-9, 150e-9, 50e-9, 300e-9
 """Seconds a byte: of preparing and judging a pass, of its texts and their reference, and of the passes themselves."""
 
 

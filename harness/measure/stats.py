@@ -49,14 +49,14 @@ class Estimate(NamedTuple):
     value: float
     deviations: np.ndarray
     """What each opening adds to the error of the value; the squares sum up to that of the standard error."""
-    n_openings: int
+    n_kept: int
+    """Number of openings that are not left out."""
 
     @property
     def interval(self) -> Interval:
         """Return the time or ratio with its 95 % interval, by Student's t of the openings that are not left out."""
-        n = self.n_openings
-        kept = n - 2 * _n_trimmed(n)
-        half = student_t_975(kept - 1) * math.sqrt(float(self.deviations @ self.deviations)) if kept > 1 else 0.0
+        error = math.sqrt(float(self.deviations @ self.deviations))
+        half = student_t_975(self.n_kept - 1) * error if self.n_kept > 1 else 0.0
         return Interval(*(math.exp(self.value + shift) for shift in (0.0, -half, half)))
 
     @property
@@ -84,35 +84,32 @@ def estimate(logs: Logs) -> Estimate:
     """Return the trimmed mean over openings of the median over rounds; raise `ValueError` without any.
 
     Of six openings or more the lowest and the highest sixth are left out: what disturbed one opening does not count. Of
-    a single opening the rounds are taken for openings.
+    20 or more with one pass each (what a process does once) a third: no median has removed a disturbed pass there.
+    Of a single opening the rounds are taken for openings.
     """
     openings = [rounds for rounds in logs if len(rounds)]
     if not openings:
         raise ValueError("an estimate needs at least one pass")
     values = np.array(openings[0] if len(openings) == 1 else [np.median(rounds) for rounds in openings], dtype=float)
     n, ordered = len(values), np.sort(values)
-    n_trimmed = _n_trimmed(n)
+    is_once = len(openings) >= 20 and max(map(len, openings)) == 1
+    n_trimmed = n // 3 if is_once else n // 6
     kept = ordered[n_trimmed : n - n_trimmed]
     winsorized = values.clip(kept[0], kept[-1])
     deviations = (winsorized - winsorized.mean()) / len(kept) * math.sqrt(n / max(1, n - 1))
-    return Estimate(float(kept.mean()), deviations, n)
-
-
-def _n_trimmed(n: int) -> int:
-    """Return how many of `n` openings are left out at either end."""
-    return n // 6
+    return Estimate(float(kept.mean()), deviations, len(kept))
 
 
 def difference(a: Estimate, b: Estimate) -> Estimate:
     """Return the logarithm of the ratio of two times, of which the same openings deviate together."""
-    return Estimate(a.value - b.value, _sum([a.deviations, -b.deviations]), min(a.n_openings, b.n_openings))
+    return Estimate(a.value - b.value, _sum([a.deviations, -b.deviations]), min(a.n_kept, b.n_kept))
 
 
 def mean(estimates: Sequence[Estimate]) -> Estimate:
     """Return the logarithm of the geometric mean."""
     n = len(estimates)
     value, deviations = sum(each.value for each in estimates) / n, _sum([each.deviations / n for each in estimates])
-    return Estimate(value, deviations, min(each.n_openings for each in estimates))
+    return Estimate(value, deviations, min(each.n_kept for each in estimates))
 
 
 def _sum(deviations: Sequence[np.ndarray]) -> np.ndarray:

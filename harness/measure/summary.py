@@ -214,7 +214,7 @@ def _fastest(ranked: Sequence[Passes], clock: Clock = "wall") -> Passes | None:
 
 def _floor(pairs: Sequence[tuple[Passes, Passes]], clock: Clock) -> float | None:
     ratios = [ratio(copy, original, clock) for original, copy in pairs]
-    return floor_of([log.interval for log in ratios if log is not None and log.n_openings > 1])
+    return floor_of([log.interval for log in ratios if log is not None and log.n_kept > 1])
 
 
 def _row(passes: Passes, time: Estimate | None, to_above: Interval | None, clock: Clock) -> SummaryRow:

@@ -218,6 +218,10 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     time_limit_seconds: float = 30.0
     """A pass that takes longer is recorded as `timeout`."""
 
+    def slow_rounds_of(self, n_rounds: int) -> int:
+        """Return how many of a workload's `n_rounds` a slow contestant gets in an opening: the same share of all."""
+        return max(1, n_rounds * self.slow_rounds // self.rounds)
+
 
 _PROFILES = (
     Profile(name="smoke", openings=1, rounds=2, copies=False, time_limit_seconds=10),
