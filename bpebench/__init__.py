@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
+_FRONT_DOOR = ("load", "read_records", "train")
+
 
 def __getattr__(name: str) -> Any:
     """Return what a program asks for; imported, or read off the installed package, only then."""
@@ -36,7 +38,9 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("_"):
         if find_spec(f"bpebench.{name}") is not None:
             return import_module(f"bpebench.{name}")
-        if name in (public := vars(import_module("bpebench.public"))):
+        # The front door's own functions need less of the package than all public names do.
+        module = "front_door" if name in _FRONT_DOOR else "public"
+        if name in (public := vars(import_module(f"bpebench.{module}"))):
             return globals().setdefault(name, public[name])
     raise AttributeError(f"module 'bpebench' has no attribute {name!r}")
 

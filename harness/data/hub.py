@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import threading
 import warnings
@@ -77,6 +76,8 @@ def _quiet() -> Iterator[None]:
 
     All logging is switched off, because the library sets the levels of its loggers itself when it is first used.
     """
+    import logging
+
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar, Unpack
 
@@ -34,6 +33,8 @@ def map_on_threads(encode: Callable[[str], Ids], texts: Texts, threads: int) -> 
     """Return `encode(text)` of each text, in order."""
     if threads == 1 or len(texts) < 2:
         return [encode(text) for text in texts]
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(encode, texts))
 

@@ -12,7 +12,6 @@ import contextlib
 import ctypes
 import hashlib
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -240,6 +239,8 @@ def compile_for_a_wheel(folder: Path) -> None:
 
 def _compile(object_file: str, path: Path, environment: dict[str, str]) -> None:
     """Compile in a process that finds the same packages as this one."""
+    import subprocess
+
     folders = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
     environment = os.environ | {"NUMBA_OPT": "0", "PYTHONPATH": folders} | environment
     # -P: the current folder might hold another package of the same name.

@@ -13,7 +13,6 @@ from __future__ import annotations
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -66,8 +65,11 @@ def resolve(pattern: str | Sequence[str]) -> tuple[str, ...]:
     A word that is nearly a name is an `UnknownName`: as an expression it would only match itself.
     """
     if isinstance(pattern, str):
-        if pattern not in NAMED and _WORD.fullmatch(pattern) and get_close_matches(pattern, NAMED):
-            raise UnknownName("pattern", pattern, list(NAMED))
+        if pattern not in NAMED and _WORD.fullmatch(pattern):
+            from difflib import get_close_matches
+
+            if get_close_matches(pattern, NAMED):
+                raise UnknownName("pattern", pattern, list(NAMED))
         stages = NAMED.get(pattern, (pattern,))
     elif isinstance(pattern, Sequence):
         stages = tuple(pattern)
