@@ -29,6 +29,8 @@ _MOST_PLACES, _MOST_BUCKETS = NONE, (1 << (HANDLE_BITS - 1)) - 1
 """Maximum numbers that the bit fields of slots and buckets hold."""
 _K1 = np.uint64(-7046029254386353131 % (1 << 64))
 """The constant K1 of `lookup/hashing`."""
+_LONGEST_SHORT = 15
+"""The constant of `lookup/cache`: the maximum size of a piece that is its own key."""
 
 
 def pair_rows(merges: np.ndarray, n_symbols: int) -> dict[str, np.ndarray]:
@@ -251,21 +253,29 @@ def _with_vocabulary(
     tables: dict[str, np.ndarray], model: Model, data: np.ndarray, starts: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Return the tables with the whole pieces they need and the cache entries of the vocabulary."""
-    context = Context(tables, None)
+    cached: dict[str, np.ndarray]
+    context, is_made = Context(tables, None), False
     if model.ignore_merges or (model.merge_rule == "concatenation" and model.sentencepiece is None):
         tokens = context.tokens_merging_does_not_make(data, starts)
-        if len(tokens):
+        is_made = not len(tokens)
+        if not is_made:
             tables = tables | {"whole_tokens": tokens}
             context = Context(tables, None)
-    rows = context.vocabulary_rows(data, starts)
-    plain = _are_tokens(rows, tables)
-    if model.alphabet == "bytes" and model.end_of_word is None and "whole_tokens" not in tables:
+    is_of_bytes = model.alphabet == "bytes" and model.end_of_word is None
+    if is_made and is_of_bytes:  # then every token is the only id of its bytes
+        lengths = np.diff(starts)
+        short = np.flatnonzero((lengths > 0) & (lengths <= _LONGEST_SHORT))
+        cached = {"cache_tokens": short.astype(np.int32), "cache_rows": np.zeros((0, 4), np.int64)}
+    else:
+        rows = context.vocabulary_rows(data, starts)
+        plain = _are_tokens(rows, tables)
+        cached = {"cache_tokens": rows[plain, 2].astype(np.int32), "cache_rows": np.ascontiguousarray(rows[~plain])}
+    if is_of_bytes and "whole_tokens" not in tables:
         # A segment is looked up like a piece, which would give the id of a whole piece to a part of another piece.
         lone = context.lone_characters()
         if lone is not None:
             joins, lone[:, 1] = joins_of(data, starts)
             tables = tables | {"joins": joins, "lone": lone}
-    cached = {"cache_tokens": rows[plain, 2].astype(np.int32), "cache_rows": np.ascontiguousarray(rows[~plain])}
     return tables | cached
 
 
