@@ -61,7 +61,7 @@ def _source(name_or_path: str | Path) -> Vocabulary | Path:
     name = str(name_or_path)
     if not isinstance(name_or_path, str):
         return Path(name_or_path)
-    if (vocabulary := vocabulary_named(name)) is not None:
+    if os.sep not in name and (vocabulary := vocabulary_named(name)) is not None:
         return vocabulary
     if name.startswith(PREFIX):
         return hub_tokenizer_file(name)

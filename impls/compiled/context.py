@@ -1,9 +1,11 @@
-"""Builds contexts: the working memory of one thread, over the tables of a model, which all contexts share."""
+"""Builds and lends contexts: the working memory of one thread, over the tables of a model, which all contexts share."""
 
 from __future__ import annotations
 
 import mmap
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from threading import Thread
 
 import numpy as np
 
@@ -52,7 +54,7 @@ def token_table(data: np.ndarray, starts: np.ndarray, tokens: np.ndarray) -> tup
 
 
 class Context(SplitContext):
-    """Caches and buffers of one thread. Not safe for two threads at once: see `impls.compiled.threads.pool`."""
+    """Caches and buffers of one thread. Not safe for two threads at once: see `Pool`."""
 
     def __init__(self, tables: ModelTables, splitting: Splitting | None) -> None:
         super().__init__(splitting)
@@ -64,9 +66,8 @@ class Context(SplitContext):
                 self.hold(field, array)
         for field, number in zip(NUMBERS, tables["numbers"].tolist(), strict=True):
             self[field] = number
-        self["n_cache_tokens"], self["n_cache_rows"] = (
-            len(tables.get(f"cache_{kind}", ())) for kind in ("tokens", "rows")
-        )
+        for kind in ("tokens", "rows"):
+            self[f"n_cache_{kind}"] = len(tables.get(f"cache_{kind}", ()))
         self["n_ids"] = len(tables["token_starts"]) - 1
         if self["joins"]:
             # One more character than there can be says where the last of them ends.
@@ -135,9 +136,53 @@ class Context(SplitContext):
         table, scratch = np.zeros((1 << 16, 2), np.int64), np.zeros(16, np.int32)
         return table if native.build_character_ids(self.address, table, scratch) else None
 
-    def vocabulary_rows(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """Return the cache entries of the vocabulary: int64 of shape (n, 4)."""
+    def vocabulary_entries(self, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the cache entries of the vocabulary: the ids (int32) of tokens that become one token, which has their
+        bytes, and the entries of all others, int64 of shape (n, 4)."""
         n_tokens = len(starts) - 1
-        rows = np.empty((n_tokens + 1, 4), np.int64)
-        n_rows = native.fill_rows(self.address, data, starts, n_tokens, rows)
-        return rows[:n_rows].copy()
+        rows, tokens = np.empty((n_tokens + 1, 4), np.int64), np.full(n_tokens + 1, -1, np.int32)
+        n_rows = native.fill_rows(self.address, data, starts, n_tokens, rows, tokens)
+        return tokens[: int(np.argmin(tokens))].copy(), rows[:n_rows].copy()
+
+
+class Pool:
+    """The contexts of one model and pattern, lent to calls: as many as were ever in use at once.
+
+    Borrowing takes no lock, so a finalizer or a signal handler that borrows at any moment cannot deadlock. A context
+    that an interrupt keeps from being returned is garbage, and another is built. In a forked child only the thread that
+    forked continues: contexts that others had borrowed, perhaps halfway through a write, are never returned there.
+    """
+
+    def __init__(self, make: Callable[[], Context]) -> None:
+        """Lend what `make` returns."""
+        self.make = make
+        self.free: list[Context] = []
+        """The contexts that nobody has borrowed."""
+        self._builders: list[Thread] = []
+
+    def borrow_free(self) -> Context | None:
+        """Take a context out of the free ones; return None if there is none."""
+        with suppress(IndexError):
+            return self.free.pop()
+        return None
+
+    def build_beside(self, n_missing: int) -> None:
+        """Build `n_missing` contexts, less those that are being built, on threads that nobody waits for."""
+        self._builders = [each for each in self._builders if each.is_alive()]
+        for _ in range(n_missing - len(self._builders)):
+            self._builders.append(Thread(target=self._build, daemon=True))
+            with suppress(RuntimeError):  # the system has no more threads
+                self._builders[-1].start()
+
+    def _build(self) -> None:
+        with suppress(MemoryError):
+            self.free.append(self.make())
+
+    @contextmanager
+    def borrowed(self) -> Iterator[Context]:
+        """Borrow a free context, or a new one if none is free, while the block runs."""
+        context = self.borrow_free() or self.make()
+        try:
+            yield context
+        finally:
+            self.free.append(context)

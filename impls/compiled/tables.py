@@ -7,7 +7,6 @@ the order of all buckets), and which three-byte characters some token holds side
 from __future__ import annotations
 
 import hashlib
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,17 @@ import numpy as np
 from impls.compiled.codegen.build import is_checked, source_digest
 from impls.compiled.codegen.native import native
 from impls.compiled.context import Context, ModelTables, token_table
-from impls.compiled.layout import COUNT_AT, HANDLE_BITS, JOINS_SHIFT, LONGEST_DERIVED, NO_ROW, NONE, SYMBOL_BITS
+from impls.compiled.layout import HANDLE_BITS, JOINS_SHIFT, LONGEST_DERIVED, NO_ROW, NONE, SYMBOL_BITS
 from impls.compiled.merge.spelling_tables import from_characters
 from impls.compiled.merge.symbols import Symbols, blob_of, from_merges, from_parts
 from impls.compiled.pages import cache_folder, packed, read_checked, unpacked, write_checked
 from impls.core.errors import Unsupported
 from impls.core.model import Model
+from impls.core.model.data import ModelData
+from impls.core.model.derivations import bytes_by_id
 from impls.core.model.merging import middle_of
 from impls.core.text.byte_alphabet import to_printable
+from impls.core.text.sentencepiece_rules import SPACE_MARK
 
 _MOST_IN_BUCKET = 8
 _MOST_PLACES, _MOST_BUCKETS = NONE, (1 << (HANDLE_BITS - 1)) - 1
@@ -42,7 +44,7 @@ def pair_rows(merges: np.ndarray, n_symbols: int) -> dict[str, np.ndarray]:
     row_bits = _row_bits(lefts, rights, n_symbols)
     handles, n_buckets = _handles(lefts, row_bits)
     buckets = (handles[lefts] - (1 << row_bits[lefts])) // 2 + _bucket_in_row(rights, row_bits[lefts])
-    order = np.argsort(buckets, kind="stable")
+    order = np.sort(buckets << 32 | np.arange(len(buckets))) & 0xFFFFFFFF  # a stable argsort, but much faster
     entries = ((results << HANDLE_BITS | handles[results]) << SYMBOL_BITS | rights)[order]
     ends = np.cumsum(np.bincount(buckets, minlength=n_buckets))
     n_slots = len(entries) + len(entries) // 64 + 16
@@ -156,7 +158,7 @@ def tables_of(model: Model) -> ModelTables:
     if kept is not None:
         return unpacked(kept)
     tables = build_tables(model)
-    if len(model.tokens) > _TINY and not is_checked():
+    if len(tables["token_starts"]) > _TINY and not is_checked():
         write_checked(path, packed(tables))
     return tables
 
@@ -237,59 +239,67 @@ def _first_round(symbols: Symbols, data: np.ndarray, starts: np.ndarray) -> np.n
 
 
 def _decoding(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    by_id = model.bytes_by_id()
+    """Return the bytes of all ids, one after another, and where each begins: `token_bytes` and `token_starts`.
+
+    Most tokens are their own bytes, perhaps with spaces for marks; only the others are asked what they decode to.
+    """
+    blob, starts = blob_of(model)
+    data, n_tokens = np.frombuffer(blob, np.uint8), len(starts) - 1
+    rules, decoder = model.sentencepiece, model.token_decoder
+    joined = decoder if decoder is not None and decoder.joins_bytes else None
+    are_own = joined is None or joined.byte_level == (model.alphabet == "bytes")
+    others, has_marks = np.flatnonzero(np.diff(starts) > 0), False
+    if model.end_of_word is None and are_own:
+        has_marks = joined.marks if joined is not None else rules is not None and rules.escape_spaces
+        named = np.flatnonzero((np.diff(starts) == len("<0x00>")) & (joined is not None))
+        others = named[data[starts[named]] == ord("<")]
+    asked = {i: blob[starts[i] : starts[i + 1]] for i in others.tolist()}
+    tokens = tuple(map(asked.get, range(max(asked, default=-1) + 1)))
+    by_id = bytes_by_id(ModelData(tokens=tokens, **model.packed().fields()))
+    if has_marks:
+        data, starts = _without_marks(data, starts)
     # Larger ids are decoded by the dictionary of `operations.stream_rules`.
-    n_ids = min(max(by_id) + 1, max(len(model.tokens), _DECODED_IDS))
-    tokens = list(map(by_id.get, range(n_ids), repeat(b"")))
-    starts = np.zeros(n_ids + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, tokens), np.int64, n_ids), out=starts[1:])
-    known = np.zeros(n_ids + 1, bool)
-    ids = np.fromiter(by_id, np.int64, len(by_id))
-    known[ids[ids < n_ids]] = known[n_ids] = True
-    return np.frombuffer(b"".join(tokens) + bytes(64), np.uint8), np.where(known, starts, -1 - starts)
+    last = max([*by_id, int(np.flatnonzero(np.diff(starts)).max(initial=-1))])
+    n_ids = min(last + 1, max(n_tokens, _DECODED_IDS))
+    starts = np.append(starts[: n_ids + 1], np.full(max(0, n_ids - n_tokens), len(data)))
+    lengths, known, at = np.diff(starts), np.append(np.diff(starts) > 0, True), 0
+    parts: list[Any] = []
+    for i in sorted(i for i in by_id if i < n_ids):
+        parts += [data[at : starts[i]].data, by_id[i]]
+        at, lengths[i], known[i] = starts[i + 1], len(by_id[i]), True
+    np.cumsum(lengths, out=starts[1:])
+    return np.frombuffer(b"".join([*parts, data[at:].data, bytes(64)]), np.uint8), np.where(known, starts, -1 - starts)
 
 
-def _with_vocabulary(
-    tables: dict[str, np.ndarray], model: Model, data: np.ndarray, starts: np.ndarray
-) -> dict[str, np.ndarray]:
+def _without_marks(data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bytes of tokens, and where each begins, with a space for each U+2581."""
+    first, second, third = SPACE_MARK.encode()
+    marks = np.flatnonzero((data[:-2] == first) & (data[1:-1] == second) & (data[2:] == third))
+    written, kept = data.copy(), np.ones(len(data), bool)
+    written[marks], kept[marks + 1], kept[marks + 2] = ord(" "), False, False
+    return written[kept], starts - 2 * np.searchsorted(marks, starts)
+
+
+def _with_vocabulary(tables: ModelTables, model: Model, data: np.ndarray, starts: np.ndarray) -> ModelTables:
     """Return the tables with the whole pieces they need and the cache entries of the vocabulary."""
-    cached: dict[str, np.ndarray]
     context, is_made = Context(tables, None), False
     if model.ignore_merges or (model.merge_rule == "concatenation" and model.sentencepiece is None):
         tokens = context.tokens_merging_does_not_make(data, starts)
         is_made = not len(tokens)
         if not is_made:
-            tables = tables | {"whole_tokens": tokens}
+            tables = {**tables, "whole_tokens": tokens}
             context = Context(tables, None)
     is_of_bytes = model.alphabet == "bytes" and model.end_of_word is None
     if is_made and is_of_bytes:  # then every token is the only id of its bytes
         lengths = np.diff(starts)
         short = np.flatnonzero((lengths > 0) & (lengths <= _LONGEST_SHORT))
-        cached = {"cache_tokens": short.astype(np.int32), "cache_rows": np.zeros((0, 4), np.int64)}
+        cache_tokens, cache_rows = short.astype(np.int32), np.zeros((0, 4), np.int64)
     else:
-        rows = context.vocabulary_rows(data, starts)
-        plain = _are_tokens(rows, tables)
-        cached = {"cache_tokens": rows[plain, 2].astype(np.int32), "cache_rows": np.ascontiguousarray(rows[~plain])}
+        cache_tokens, cache_rows = context.vocabulary_entries(data, starts)
     if is_of_bytes and "whole_tokens" not in tables:
         # A segment is looked up like a piece, which would give the id of a whole piece to a part of another piece.
         lone = context.lone_characters()
         if lone is not None:
             joins, lone[:, 1] = joins_of(data, starts)
-            tables = tables | {"joins": joins, "lone": lone}
-    return tables | cached
-
-
-def _are_tokens(rows: np.ndarray, tables: ModelTables) -> np.ndarray:
-    """Return whether each cache entry only says that a token's bytes have the token's id: bool by entry."""
-    ids = rows[:, 2]
-    plain: np.ndarray = (rows[:, 3] == 1 << COUNT_AT) & (ids >= 0) & (ids < len(tables["token_starts"]) - 1)
-    ids, token_bytes = np.where(plain, ids, 0), tables["token_bytes"]
-    begin, end = tables["token_starts"][ids], tables["token_starts"][ids + 1]
-    lengths = np.where(end < 0, -1 - end, end) - begin
-    keys = rows[:, :2].copy().view(np.uint8)
-    plain &= (begin >= 0) & (lengths == keys[:, 15])
-    begin = np.where(plain, begin, 0)
-    for at in range(15):
-        byte = np.where(at < lengths, token_bytes[np.minimum(begin + at, len(token_bytes) - 1)], 0)
-        plain &= keys[:, at] == byte
-    return plain
+            tables = {**tables, "joins": joins, "lone": lone}
+    return {**tables, "cache_tokens": cache_tokens, "cache_rows": cache_rows}

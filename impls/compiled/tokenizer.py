@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Unpack
 import numpy as np
 
 from impls.compiled.codegen.build import is_checked
-from impls.compiled.context import Context
+from impls.compiled.context import Context, Pool
 from impls.compiled.cpython import plain
 from impls.compiled.cpython.interpreter import Builtins
 from impls.compiled.growing import KernelEnds, TokensByEnd
@@ -28,7 +28,6 @@ from impls.compiled.pretokenize.specials import (
 )
 from impls.compiled.pretokenize.splitting import Splitting, cuts_of, splitting_of, with_borders
 from impls.compiled.tables import tables_of
-from impls.compiled.threads.pool import Pool
 from impls.compiled.threads.worker_threads import BatchJob
 from impls.core import arguments
 from impls.core.arguments import Special, SpecialSet

@@ -19,7 +19,7 @@ import regex
 
 from impls.core.cache import cache_folder, read_checked, write_checked
 from impls.core.model import Model
-from impls.core.model.packed import pack, unpack
+from impls.core.model.packed import unpack
 
 LEAST_BYTES = 1 << 18
 """Smaller files parse as fast as a cache lookup."""
@@ -50,7 +50,7 @@ def cached_with_notes(
         return Model.restored(packed), [(kind, text) for kind, text in packed.parts.notes]
     model, notes = parse()
     with contextlib.suppress(MemoryError):  # without the memory to pack it, do not fail
-        write_checked(path, model.keep(pack(model, notes)).content)
+        write_checked(path, model.packed(notes).content)
     return model, notes
 
 

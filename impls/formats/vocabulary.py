@@ -91,8 +91,8 @@ def without_unmerged(
     if not listed:
         return vocab
     used = set(listed).intersection(chain.from_iterable(merges))
-    halves = [(text[:k], text[k:]) for text in listed for k in range(1, len(text))]
-    if beginnings := {left for left, right in halves if left in vocab and right in vocab}:
+    places = ((text, k) for text in listed for k in range(1, len(text)))
+    if beginnings := {text[:k] for text, k in places if text[:k] in vocab and text[k:] in vocab}:
         used |= set(listed).intersection(left + right for left, right in merges if left in beginnings)
     kept = dict(vocab)
     for text in set(listed) - used:

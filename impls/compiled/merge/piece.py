@@ -11,7 +11,7 @@ until one crosses its boundary. So one pair per token is enough.
 from __future__ import annotations
 
 from impls.compiled.cpython.texts import buffer_for_ids, release_ids
-from impls.compiled.language.memory import choose, kernel, shift_left, shift_right, wrapping_multiply
+from impls.compiled.language.memory import choose, inlined, kernel, shift_left, shift_right, wrapping_multiply
 from impls.compiled.language.pointers import from_item, i32s
 from impls.compiled.language.typed_memory import I32s, I64s, Rows, U8s
 from impls.compiled.layout import COUNT_AT, LONGEST_DERIVED, NO_MEMORY, NONE, ContextRecord, Entry
@@ -23,36 +23,40 @@ from impls.compiled.merge.merge_small import merge_small
 _NO_RANK = (1 << 31) - 1
 
 
+@inlined
+def _is_token(blob: U8s, starts: I64s, token: int, piece: U8s, length: int) -> bool:
+    return token_length(starts, token) == length and same_bytes(from_item(blob, starts[token]), piece, length)
+
+
+@kernel
+def slot_of(blob: U8s, starts: I64s, table: I32s, shift: int, piece: U8s, length: int) -> int:
+    """Return the slot of the token whose bytes are those of the piece, or the empty one where it belongs."""
+    slot, mask = shift_right(hash_piece(piece, length), shift), shift_right(-1, shift)
+    token = table[slot]
+    while token >= 0 and not _is_token(blob, starts, token, piece, length):
+        slot = (slot + 1) & mask
+        token = table[slot]
+    return slot
+
+
 @kernel
 def index_tokens(blob: U8s, starts: I64s, tokens: I32s, n_tokens: int, table: I32s, shift: int) -> int:
     """Fill an open-addressing hash table of token ids (int32, -1 in an empty slot), keyed by their bytes; return 0.
 
     `tokens` (int32) are the ids to index; empty tokens are left out.
     """
-    mask = shift_right(-1, shift)
     for i in range(n_tokens):
-        token = tokens[i]
-        length = token_length(starts, token)
+        length, begin = token_length(starts, tokens[i]), starts[tokens[i]]
         if length > 0:
-            slot = shift_right(hash_piece(from_item(blob, starts[token]), length), shift)
-            while table[slot] >= 0:
-                slot = (slot + 1) & mask
-            table[slot] = token
+            table[slot_of(blob, starts, table, shift, from_item(blob, begin), length)] = tokens[i]
     return 0
 
 
 @kernel
 def token_of(blob: U8s, starts: I64s, table: I32s, shift: int, piece: U8s, length: int) -> int:
     """Return the token whose bytes are those of the piece, by a table of `index_tokens`, or NONE."""
-    mask = shift_right(-1, shift)
-    slot = shift_right(hash_piece(piece, length), shift)
-    while True:
-        token = table[slot]
-        if token < 0:
-            return NONE
-        if token_length(starts, token) == length and same_bytes(from_item(blob, starts[token]), piece, length):
-            return token
-        slot = (slot + 1) & mask
+    token = table[slot_of(blob, starts, table, shift, piece, length)]
+    return choose(token >= 0, token, NONE)
 
 
 @kernel
@@ -216,12 +220,13 @@ def find_whole(context: ContextRecord, blob: U8s, starts: I64s, n_tokens: int, n
 
 
 @kernel
-def fill_rows(context: ContextRecord, blob: U8s, starts: I64s, n_tokens: int, rows: Rows[Entry]) -> int:
+def fill_rows(context: ContextRecord, blob: U8s, starts: I64s, n_tokens: int, rows: Rows[Entry], tokens: I32s) -> int:
     """Write a cache entry for every token of up to 15 bytes; return how many.
 
-    Tokens whose entry would need the arena are left out.
+    Tokens whose entry would need the arena are left out. Where an entry would only say that a token's bytes have the
+    token's id, the id is written to `tokens` (int32) instead.
     """
-    out, n = i32s(context.out), 0
+    out, n, n_plain, known = i32s(context.out), 0, 0, context.token_starts
     for token in range(n_tokens):
         start = starts[token]
         length = starts[token + 1] - start
@@ -229,7 +234,12 @@ def fill_rows(context: ContextRecord, blob: U8s, starts: I64s, n_tokens: int, ro
         if length < 1 or length > LONGEST_SHORT:
             continue
         low, high = key_of(context.key_masks, piece, length)
-        count = piece_ids(context, piece, length, out)
+        count, i = piece_ids(context, piece, length, out), out[0]
+        is_id = count == 1 and 0 <= i < min(NONE, context.n_ids) and known[i] >= 0
+        if is_id and _is_token(context.token_bytes, known, i, piece, length):
+            tokens[n_plain] = i
+            n_plain += 1
+            continue
         written = write_entry(context, rows[n], low, high, piece, length, out, count)
         if written and (shift_right(rows[n].fourth, COUNT_AT) & 15) != ARENA_COUNT:
             n += 1

@@ -11,12 +11,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from impls.compiled.merge.symbols import Symbols, possible_merges, renumbered
+from impls.compiled.merge.symbols import (
+    Symbols,
+    blob_of,
+    characters_before,
+    possible_merges,
+    renumbered,
+    single_characters,
+)
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.model.merging import character_ends, middle_of
 from impls.core.pattern.borders import border_tables
-from impls.core.pattern.classes import N_CODE_POINTS, paged
+from impls.core.pattern.classes import N_CODE_POINTS, PAGE, paged
 from impls.core.pattern.tables import SplitTables
 
 _NEVER = 1 << 62
@@ -43,12 +50,15 @@ def from_characters(model: Model) -> tuple[Symbols, dict[str, np.ndarray], tuple
     symbols = renumbered(pairs, results, base)
     bytes_ = np.arange(256, dtype=np.int32) if byte_ids else np.zeros(256, np.int32)
     first_last = len(others) + (len(inner) if last is not inner else 0)
-    symbol_of = np.full((N_CODE_POINTS, 2), _UNKNOWN, np.int32)  # by code point: inside a piece, and at its end
+    # A page is left for all code points that are no tokens, from the last one on.
+    n_codes = N_CODE_POINTS if missing else min(max(map(ord, (*inner, *last, " "))) + 2 * PAGE, N_CODE_POINTS) & -PAGE
+    symbol_of = np.full((n_codes, 2), _UNKNOWN, np.int32)  # by code point: inside a piece, and at its end
     for column, (characters, first) in enumerate(((inner, len(others)), (last, first_last))):
         symbol_of[list(map(ord, characters)), column] = np.arange(first, first + len(characters))
     if missing:
         symbol_of[(symbol_of[:, 0] == _UNKNOWN) & _spelled(np.array(byte_ids) >= 0), 0] = _BY_BYTES
     pages, by_page = paged(symbol_of.view(np.int64).ravel())
+    pages = np.append(pages, np.full((N_CODE_POINTS - n_codes) // PAGE, pages[-1]))
     by_place = by_page.view(np.int32).reshape(-1, 2)
     symbol, last_symbol = np.ascontiguousarray(by_place[:, 0]), np.ascontiguousarray(by_place[:, 1])
     fuses = model.sentencepiece is not None and model.sentencepiece.fuse_unknown
@@ -81,21 +91,9 @@ def borders(model: Model) -> SplitTables | None:
         return None
     rules = model.sentencepiece
     fuses = rules is not None and not rules.spells_all and (rules.fuse_unknown or bool(rules.byte_ids))
-    tokens = [token.decode() for token in model.tokens if token is not None]
-    return border_tables(tokens, model.derived(single_characters)[0].keys(), unknown_stay_together=fuses)
-
-
-def single_characters(model: Model) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the ids of characters inside a piece, and at its end.
-
-    Both are the same dictionary if there is no difference.
-    """
-    texts = {token.decode("utf-8", "replace"): i for token, i in model.id_by_token.items()}
-    inner = {text: i for text, i in texts.items() if len(text) == 1}
-    if model.end_of_word is None:
-        return inner, inner
-    n, suffix = 1 + len(model.end_of_word), model.end_of_word
-    return inner, {text[0]: i for text, i in texts.items() if len(text) == n and text.endswith(suffix)}
+    blob, starts = blob_of(model)
+    ends = characters_before(blob)[starts[1:]]
+    return border_tables(blob.decode(), ends, model.derived(single_characters)[0].keys(), unknown_stay_together=fuses)
 
 
 def _made_by_concatenation(model: Model) -> tuple[np.ndarray, np.ndarray]:

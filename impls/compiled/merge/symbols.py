@@ -17,6 +17,7 @@ from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.model.derivations import spellings
 from impls.core.model.merging import merged
+from impls.core.pattern.classes import N_CODE_POINTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +66,13 @@ def _is_monotone(lefts: np.ndarray, rights: np.ndarray, results: np.ndarray) -> 
 def from_merges(model: Model) -> Symbols:
     """Return the symbols of a byte-level model with a list of merges."""
     pairs, results = possible_merges(model)
-    bytes_ = byte_ids(model)
+    bytes_, n_ids = byte_ids(model), len(model.packed().lengths)
     if bool((np.diff(results) > 0).all()):
-        _refuse_many(len(model.tokens), "ids")
-        symbol_of = np.full(len(model.tokens), -1, np.int64)
+        _refuse_many(n_ids, "ids")
+        symbol_of = np.full(n_ids, -1, np.int64)
         symbol_of[results] = results
         monotone = bool((symbol_of[pairs[:, 0]] < results).all() and (symbol_of[pairs[:, 1]] < results).all())
-        return Symbols(entries(pairs[:, 0], pairs[:, 1], results), bytes_, None, len(model.tokens), monotone)
+        return Symbols(entries(pairs[:, 0], pairs[:, 1], results), bytes_, None, n_ids, monotone)
     return renumbered(pairs, results, bytes_)
 
 
@@ -85,11 +86,12 @@ def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """
     listed = np.frombuffer(model.packed().parts.merges, np.uint32)
     keys, pairs = listed.view(np.int64), listed.astype(np.int64).reshape(-1, 2)
-    results = np.fromiter(model.merge_results, np.int32, len(pairs))
+    results = np.frombuffer(model.packed().parts.results, np.int32)
     n_ways = np.bincount(results)
     possible = n_ways[results] == 1
     if model.unknown_id is None or not (pairs == model.unknown_id).any():
-        possible[_completing(model, keys, results, np.flatnonzero(n_ways > 1))] = True
+        if len(several := np.flatnonzero(n_ways > 1)):
+            possible[_completing(model, keys, results, several)] = True
     else:
         # What makes a token of unknown ones is not told by its text. If a pair is listed twice, the later rank counts.
         possible[len(keys) - 1 - np.unique(keys[::-1], return_index=True)[1]] = True
@@ -98,11 +100,19 @@ def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 def _completing(model: Model, keys: np.ndarray, results: np.ndarray, tokens: np.ndarray) -> np.ndarray:
     """Return the merges that complete each of `tokens` when its own symbols are merged; `keys` as in `last_merges`."""
-    if model.alphabet == "bytes" and model.end_of_word is None:
+    if model.end_of_word is None:
         blob, starts = blob_of(model)
         sizes = np.diff(starts)[tokens]
         places = np.arange(sizes.sum()) + np.repeat(starts[tokens] - (np.cumsum(sizes) - sizes), sizes)
-        symbols = byte_ids(model)[np.frombuffer(blob, np.uint8)[places]]
+        written = np.frombuffer(blob, np.uint8)[places]
+        if model.alphabet == "bytes":
+            symbols = byte_ids(model)[written]
+        else:
+            before, ends = characters_before(written), np.cumsum(sizes)
+            sizes = before[ends] - before[ends - sizes]
+            inner, ids = model.derived(single_characters)[0], np.full(N_CODE_POINTS, -1, np.int32)
+            ids[list(map(ord, inner))] = list(inner.values())
+            symbols = ids[np.frombuffer(written.tobytes().decode("utf-8", "replace").encode("utf-32-le"), np.uint32)]
     else:
         spelled = [(i, way) for i in tokens.tolist() for way in spellings(model, model.tokens[i] or b"")]
         tokens, sizes = np.array([(i, len(way)) for i, way in spelled], np.int64).reshape(-1, 2).T
@@ -112,8 +122,8 @@ def _completing(model: Model, keys: np.ndarray, results: np.ndarray, tokens: np.
     own, scratch = symbols.copy(), np.empty(LONGEST_DERIVED, np.int32)
     native.last_merges(keys, len(keys), results, table, 64 - bits, own, ends, len(last), last, scratch)
     for k in np.flatnonzero(sizes > LONGEST_DERIVED).tolist():
-        ids, rank = merged(symbols[ends[k] - sizes[k] : ends[k]].tolist(), model.merge_of)
-        last[k] = rank if ids == [tokens[k]] else -1
+        made, rank = merged(symbols[ends[k] - sizes[k] : ends[k]].tolist(), model.merge_of)
+        last[k] = rank if made == [tokens[k]] else -1
     return last[last >= 0]
 
 
@@ -151,10 +161,36 @@ def entries(lefts: np.ndarray, rights: np.ndarray, symbols: np.ndarray) -> np.nd
 
 def byte_ids(model: Model) -> np.ndarray:
     """Return the ids of the 256 bytes: int32 of shape (256,)."""
-    ids = model.id_by_token
-    return np.array([ids[bytes([byte])] for byte in range(256)], np.int32)
+    blob, starts = blob_of(model)
+    ids, single = np.zeros(256, np.int32), np.flatnonzero(np.diff(starts) == 1)
+    ids[np.frombuffer(blob, np.uint8)[starts[single]]] = single
+    return ids
 
 
 def _refuse_many(n: int, counted: str) -> None:
     if n >= NONE:
         raise Unsupported("compiled", f"the model has {n:,} {counted}; its tables hold {NONE - 1:,} at most")
+
+
+def characters_before(data: bytes | np.ndarray) -> np.ndarray:
+    """Return how many characters of UTF-8 begin before each byte, and in all: int64 of shape (n_bytes + 1,)."""
+    return np.append(0, np.cumsum(np.frombuffer(data, np.uint8) & 0xC0 != 0x80))
+
+
+def single_characters(model: Model) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the ids of characters inside a piece, and at its end.
+
+    Both are the same dictionary if there is no difference.
+    """
+    blob, starts = blob_of(model)
+    n_characters = np.diff(characters_before(blob)[starts])
+
+    def of(n: int) -> dict[str, int]:
+        alone = np.flatnonzero(n_characters == n).tolist()
+        return {blob[starts[i] : starts[i + 1]].decode("utf-8", "replace"): i for i in alone}
+
+    inner = of(1)
+    if model.end_of_word is None:
+        return inner, inner
+    n, suffix = 1 + len(model.end_of_word), model.end_of_word
+    return inner, {text[0]: i for text, i in of(n).items() if text.endswith(suffix)}

@@ -14,7 +14,7 @@ from os.path import commonprefix
 
 import numpy as np
 
-from impls.compiled.merge.spelling_tables import single_characters
+from impls.compiled.merge.symbols import single_characters
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.model.whole_tokens import WholeTokens
@@ -67,13 +67,13 @@ class Specials:
         """Whether the model has no special texts."""
         self._hidden = WholeTokens(model).hidden
         # `in` finds one character many times as fast as `re`.
-        self._first, self._matcher = commonprefix([*texts])[:1], special_matcher(texts)  # noqa: RUF071
+        self._texts, self._first = texts, commonprefix([*texts])[:1]  # noqa: RUF071
 
     def absent(self, text: str) -> bool:
         """Return whether `text` holds no special token, so that all of it is ordinary text."""
         if self._hidden:
             return False
-        return self.none or self._first not in text or self._matcher.search(text) is None
+        return self.none or self._first not in text or special_matcher(self._texts).search(text) is None
 
 
 Merge = Callable[[str], np.ndarray]

@@ -22,10 +22,9 @@ from typing import Any
 
 from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import Slots, native
-from impls.compiled.context import Context
+from impls.compiled.context import Context, Pool
 from impls.compiled.cpython.interpreter import Builtins
 from impls.compiled.threads.layout import ITEM_BYTES, JobRecord, WorkerRecord
-from impls.compiled.threads.pool import Pool
 
 _processor: Callable[[], int | None] = lambda: None  # noqa: E731
 """Return the number of the processor on which the calling thread runs; None if threads cannot be placed."""

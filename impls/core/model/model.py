@@ -5,7 +5,7 @@ In this package, `data` holds the fields and their meaning; `checks`, `derivatio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -73,13 +73,9 @@ class Model(ModelData):
         model.__dict__.update(fields, _packed=packed, **{name: MappingProxyType(fields[name]) for name in MAPPINGS})
         return model
 
-    def packed(self) -> PackedModel:
-        """Return the model packed into bytes, which it keeps; see `core.model.packed`."""
-        return self._packed or self.keep(pack(self))
-
-    def keep(self, packed: PackedModel) -> PackedModel:
-        """Keep what `pack` made of this model, for `packed`, and return it."""
-        self.__dict__["_packed"] = packed
+    def packed(self, notes: Sequence[tuple[str, str]] = ()) -> PackedModel:
+        """Return the model packed into bytes, which it keeps; `notes` on it are packed the first time."""
+        packed: PackedModel = self._packed or self.__dict__.setdefault("_packed", pack(self, notes))
         return packed
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 """A model packed into one byte string, from which it is restored without parsing each token.
 
 The string is MessagePack: every field but the long ones, the lengths of the tokens in order of id (0 for a gap), the
-bytes of all tokens, and the ids of the merges (left, right) as uint32.
+bytes of all tokens, the ids of the merges (left, right) and of the tokens they make, as uint32.
 
 Numbers are in native byte order: a packed model does not leave the machine. Nothing is checked here: only what `pack`
 made of a `Model` may be unpacked. The digest of a model, the same on every machine, is made of the same fields.
@@ -43,6 +43,7 @@ class _Parts(msgspec.Struct, array_like=True):
     lengths: memoryview
     blob: memoryview
     merges: memoryview
+    results: memoryview
 
 
 @dataclass(frozen=True)
@@ -115,11 +116,9 @@ def pack(model: ModelData, notes: Sequence[tuple[str, str]] = ()) -> PackedModel
     lengths = list(map(len, tokens))
     largest = max(lengths, default=0)
     kind = "B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "I"
-    blob = b"".join(tokens)
-    merges = array("I", chain.from_iterable(model.merges)).tobytes()
-    content = msgspec.msgpack.encode(
-        [_fields(model), list(notes), kind, array(kind, lengths).tobytes(), blob, merges], enc_hook=dict
-    )
+    columns = array(kind, lengths), b"".join(tokens), array("I", chain.from_iterable(model.merges))
+    buffers = map(bytes, (*columns, array("I", model.merge_results)))
+    content = msgspec.msgpack.encode([_fields(model), list(notes), kind, *buffers], enc_hook=dict)
     return unpack(content, hashlib.sha256(content).hexdigest())
 
 

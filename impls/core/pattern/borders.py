@@ -8,6 +8,7 @@ ones. Knows tokens as texts; must not know models.
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +21,10 @@ _BLOCK_STARTS = sorted([*range(0x80), *range(0x300, 0x2500, 0x100), *(int(code, 
 """First code points of the classes; U+2581, SentencePiece's mark for a space, is a separate class."""
 
 
-def border_tables(tokens: Collection[str], known: Collection[str], *, unknown_stay_together: bool) -> SplitTables:
-    """Build the automaton that cuts between two characters whose classes are neighbours in none of `tokens`.
+def border_tables(text: str, ends: Any, known: Collection[str], *, unknown_stay_together: bool) -> SplitTables:
+    """Build the automaton that cuts between two characters whose classes are neighbours in no token.
+
+    The tokens are in `text`, one after another, and end at `ends`, integers of shape (n_tokens,).
 
     Characters not `known` are a separate class, in no token; two of them in a row are cut unless
     `unknown_stay_together`.
@@ -33,15 +36,16 @@ def border_tables(tokens: Collection[str], known: Collection[str], *, unknown_st
     class_of[codes] = np.searchsorted(starts, codes, "right") - 1
     together = np.zeros((unknown + 1, unknown + 1), bool)
     together[unknown, unknown] = unknown_stay_together
-    classes = class_of[np.frombuffer("".join(tokens).encode("utf-32-le"), np.uint32)]
+    classes = class_of[np.frombuffer(text.encode("utf-32-le"), np.uint32)]
     goes_on = np.ones(len(classes), bool)
-    goes_on[np.cumsum(list(map(len, tokens)), dtype=np.int64) - 1] = False
+    goes_on[np.asarray(ends, np.int64) - 1] = False
     before = np.flatnonzero(goes_on)
     together[classes[before], classes[before + 1]] = True
     # Merge classes with the same neighbours.
-    neighbours_of = np.concatenate((together, together.T), axis=1)
-    _, smallest, quotient = np.unique(neighbours_of, axis=0, return_index=True, return_inverse=True)
-    class_of, together = quotient.reshape(-1).astype(np.uint8)[class_of], together[np.ix_(smallest, smallest)]
+    first_of: dict[bytes, int] = {}
+    firsts = [first_of.setdefault(row.tobytes(), of) for of, row in enumerate(np.hstack((together, together.T)))]
+    kept = list(first_of.values())
+    class_of, together = np.searchsorted(kept, firsts).astype(np.uint8)[class_of], together[np.ix_(kept, kept)]
     # State 0 is the start, and state 1 + k follows a character of class k.
     n = len(together)
     following = ((np.arange(n) + 1) * (n + 1)) << FLAG_BITS

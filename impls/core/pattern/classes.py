@@ -13,7 +13,7 @@ import regex
 from impls.core.text.unicode_16 import named_codes, stand_ins
 
 N_CODE_POINTS = 0x110000
-_PAGE = 64
+PAGE = 64
 
 
 _UNIFORM = 0x40000
@@ -54,6 +54,8 @@ def members(source: str) -> np.ndarray:
 @lru_cache(maxsize=128)
 def _run_starts(source: str) -> np.ndarray:
     """Return the code points at which membership in a class changes, and 0."""
+    if len(source) == 1 and source.isascii() and source != ".":  # stands for itself
+        return np.array([0, ord(source), ord(source) + 1])
     return np.concatenate(([0], np.flatnonzero(np.diff(members(source))) + 1))
 
 
@@ -83,7 +85,7 @@ def paged(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Returns (pages of shape (0x4400,), values of shape (n_pages * 64,)).
     """
-    rows = values.reshape(-1, _PAGE)
+    rows = values.reshape(-1, PAGE)
     firsts = np.flatnonzero(np.concatenate(([True], (rows[1:] != rows[:-1]).any(axis=1))))  # of equal rows
     index: dict[bytes, int] = {}
     page_of = np.array([index.setdefault(row.tobytes(), len(index)) for row in rows[firsts]], np.uint16)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 from piece_ends import piece_ends
@@ -25,8 +25,9 @@ LETTERS = "abcxyz01 .,\n\t▁éßğıæжшאبあ漢語가😀’…\u0301\u00a
 
 def random_tables(rng: random.Random) -> SplitTables:
     known = rng.sample(LETTERS, rng.randrange(2, len(LETTERS)))
-    tokens = ["".join(rng.choices(known, k=rng.randrange(1, 5))) for _ in range(rng.choice([0, 3, 30, 200]))]
-    return border_tables(tokens, known, unknown_stay_together=rng.random() < 0.5)
+    parts = ["".join(rng.choices(known, k=rng.randrange(1, 5))) for _ in range(rng.choice([0, 3, 30, 200]))]
+    joined, ends, together = "".join(parts), [*accumulate(map(len, parts))], rng.random() < 0.5
+    return border_tables(joined, ends, known, unknown_stay_together=together)
 
 
 def random_text(rng: random.Random) -> str:
@@ -54,9 +55,8 @@ def test_the_automaton_cuts_between_characters_no_token_holds_side_by_side(fuzz:
 
 def test_the_automaton_of_a_sentencepiece_model_gives_the_ids_of_priority() -> None:
     model = pieces_model("▁ a b é 你 ab ▁a aé ▁ab", "a+b ▁+a a+é ▁a+b", byte_tokens=())
-    fast, reference = Compiled(model), Priority(model)
+    fast, reference, rng = Compiled(model), Priority(model), random.Random(5)
     assert fast.splitting == "automaton, borders"
-    rng = random.Random(5)
     for length in [*range(1, 140), 400, 999, 1000, 1001, 3000]:
         text = "".join(rng.choices("aab é你\U0001f600x.", k=length))
         expected = reference.encode(text)
