@@ -32,6 +32,7 @@ def load(
     if model is None:
         implementation, model = "compiled", implementation
     if not isinstance(model, Model):
+        registry.get(str(implementation))  # may bring kernels that read the file
         model = load_model(model, pattern=pattern)
     elif pattern is not None:
         model = model.with_(pattern=resolve(pattern))

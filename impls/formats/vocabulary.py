@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
-from struct import Struct
 from typing import Any
+
+import numpy as np
 
 from impls.core.errors import InvalidModel, Unsupported, plural
 from impls.core.model import Model
 from impls.core.model.checks import MAX_ID
-from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
+from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, from_printable
 from impls.formats.files import token_table
 
 Pair = tuple[int, int]
@@ -38,27 +39,27 @@ def read_tokens(vocab: Mapping[str, int], of_bytes: bool, field: str) -> tuple[b
     Raise `InvalidModel` naming a token with another character than the 256 printable ones, or a lone surrogate.
     """
     try:
-        tokens = _bytes_of_printable(vocab, field) if of_bytes else list(map(str.encode, vocab))
+        tokens = [_bytes_of_printable(*entry, field) if of_bytes else entry[0].encode() for entry in vocab.items()]
     except UnicodeEncodeError as error:
         raise InvalidModel(f"the token {error.object!a} of the vocabulary contains a lone surrogate") from None
     return token_table(tokens, vocab.values())
 
 
-def _bytes_of_printable(vocab: Mapping[str, int], field: str) -> Sequence[bytes]:
-    """Return the bytes of printable tokens, translated at once; raise `InvalidModel` naming one that is not."""
-    import numpy as np
-
-    text, lengths = "".join(vocab), list(map(len, vocab))
+def bytes_of_printed(text: str) -> np.ndarray:
+    """Return the byte that each character stands for: uint16 of shape (n_characters,), 256 or more for one that stands
+    for none."""
     byte_by_code = np.full(1 << 16, 256, np.uint16)
     byte_by_code[list(map(ord, CHARACTER_TO_BYTE))] = list(CHARACTER_TO_BYTE.values())
-    data = byte_by_code[np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.uint16)]
-    if data.max(initial=0) > 255:
-        character = text[int(np.argmax(data > 255))]
-        token, i = next((token, i) for token, i in vocab.items() if character in token)
-        problem = f"the token {token!a} (id {i}) contains {character!a}, which is not mapped to a byte"
-        raise InvalidModel(f"{field}: {problem}; only byte-level vocabularies are read here")
-    codes = {length: f"{length}s" for length in set(lengths)}
-    return Struct("".join(map(codes.__getitem__, lengths))).unpack(data.astype(np.uint8).tobytes())
+    return byte_by_code[np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.uint16)]
+
+
+def _bytes_of_printable(token: str, i: int, field: str) -> bytes:
+    """Return the bytes of a printable token; raise `InvalidModel` if it is not one."""
+    try:
+        return from_printable(token)
+    except KeyError as error:
+        problem = f"the token {token!a} (id {i}) contains {error.args[0]!a}, which is not mapped to a byte"
+        raise InvalidModel(f"{field}: {problem}; only byte-level vocabularies are read here") from None
 
 
 def two_parts(line: str, where: str) -> tuple[str, str]:

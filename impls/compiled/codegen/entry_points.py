@@ -16,6 +16,7 @@ OBJECT_FILES = {
         "merge.pairs": "build_pairs",
         "merge.piece": "fill_rows find_whole piece_ids index_tokens derive last_merges",
         "merge.segments": "build_character_ids",
+        "json_columns": "read_vocabulary read_merges find_texts",
         "cpython.boundary": "encode_to_list encode_to_list_unless_special",
     },
     "arrays": {

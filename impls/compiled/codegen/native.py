@@ -14,6 +14,7 @@ from impls.compiled.codegen.entry_points import OBJECT_FILE_OF
 from impls.compiled.language.typed_memory import Record
 from impls.compiled.layout import N_COUNTERS, N_OWN_REGIONS, N_REGIONS
 from impls.compiled.pages import address
+from impls.core import kernels
 
 _declaring = Lock()
 
@@ -56,6 +57,7 @@ class Native:
 
 
 native = Native()
+kernels.native = native
 
 
 def faults() -> tuple[int, int, int]:

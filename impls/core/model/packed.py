@@ -114,11 +114,22 @@ def pack(model: ModelData, notes: Sequence[tuple[str, str]] = ()) -> PackedModel
     """Pack `model`, and notes on it."""
     tokens = [token or b"" for token in model.tokens]
     lengths = list(map(len, tokens))
-    largest = max(lengths, default=0)
-    kind = "B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "I"
-    columns = array(kind, lengths), b"".join(tokens), array("I", chain.from_iterable(model.merges))
-    buffers = map(bytes, (*columns, array("I", model.merge_results)))
-    content = msgspec.msgpack.encode([_fields(model), list(notes), kind, *buffers], enc_hook=dict)
+    kind = kind_of(max(lengths, default=0))
+    merges, results = array("I", chain.from_iterable(model.merges)), array("I", model.merge_results)
+    return pack_columns(model, notes, (kind, array(kind, lengths), b"".join(tokens), merges, results))
+
+
+def kind_of(largest: int) -> str:
+    """Return the type code of the lengths of tokens, of which this is the largest."""
+    return "B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "I"
+
+
+def pack_columns(
+    model: ModelData, notes: Sequence[tuple[str, str]], columns: tuple[str, *tuple[Any, ...]]
+) -> PackedModel:
+    """Pack the fields of `model` with these columns: `_Parts.kind`, and the buffers of the fields that follow it."""
+    kind, *buffers = columns
+    content = msgspec.msgpack.encode([_fields(model), list(notes), kind, *map(bytes, buffers)], enc_hook=dict)
     return unpack(content, hashlib.sha256(content).hexdigest())
 
 

@@ -30,9 +30,8 @@ from impls.drop_in.hf.encoding import Encoding, Padding, Span
 from impls.drop_in.hf.parts import Decoder, Normalizer, PreTokenizer
 from impls.drop_in.hf.post_processing import PostProcessor, read_processor
 from impls.drop_in.hf.truncation import Truncation
-from impls.formats.files import checked_content, naming, without_collecting
+from impls.formats.files import checked_content, naming, parse_json, without_collecting
 from impls.formats.tokenizer_json.decoder_steps import read_decoder
-from impls.formats.tokenizer_json.document import parse_document
 from impls.formats.tokenizer_json.reader import check_kind, read, read_content
 from impls.formats.vocabulary import check_ids
 from impls.interface import Tokenizer as Implementation
@@ -216,14 +215,14 @@ def read_file(content: bytes, path: Path, implementation: str) -> Pipeline:
     """Return the pipeline of the content of a tokenizer.json; raise `InvalidFile` naming what is not supported."""
     with naming(path), without_collecting():
         content, prepare = checked_content(content), registry.get(implementation)
-        model = read_content(content, str(path), lambda: _of_model(parse_document(content)))
+        model = read_content(content, str(path), _of_model)
         return Pipeline.of(prepare(model), content)
 
 
 def read_document(document: dict[str, Any], prepare: Callable[[Model], Implementation]) -> Pipeline:
     """Return the pipeline of a tokenizer.json like `read_file`; raise `InvalidModel`."""
     content = msgspec.json.encode(document)
-    return Pipeline.of(prepare(read(_of_model(parse_document(content)), "tokenizer.json")), content)
+    return Pipeline.of(prepare(read(_of_model(parse_json(content)), "tokenizer.json")), content)
 
 
 def _of_model(document: Any) -> dict[str, Any]:

@@ -1,13 +1,10 @@
-"""The fields of a tokenizer.json, and parsing it."""
+"""The fields of a tokenizer.json."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
 import msgspec
-
-from impls.core.errors import InvalidModel
-from impls.formats.files import check_json_size, parse_json
 
 Part = Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -44,11 +41,8 @@ class Bpe(BpeSettings):
     merges: Any = None
 
 
-Merges = list[str | tuple[Part, Part]]
-
-
 class _MergesOnly(msgspec.Struct):
-    merges: Merges
+    merges: list[str | tuple[Part, Part]]
 
 
 class MergesFile(msgspec.Struct):
@@ -74,46 +68,3 @@ class OtherDocument(Exception):
     def __init__(self, document: Any) -> None:
         self.document = document
         super().__init__()
-
-
-class _BpeOutline(msgspec.Struct):
-    vocab: msgspec.Raw
-    merges: msgspec.Raw
-
-
-class _Outline(msgspec.Struct):
-    model: _BpeOutline
-
-
-_LEAD = 99  # bytes
-
-
-def parse_document(content: bytes) -> Any:
-    """Parse a file like `parse_json`, its vocabulary and merges by a faster parser, which names no error; merges that
-    are pairs become tuples.
-
-    Of equal tokens it would take the last. So colons are counted: every entry has one, and tokens have all others.
-    """
-    check_json_size(content)
-    try:
-        bpe = msgspec.json.decode(content, type=_Outline).model
-        vocab = msgspec.json.decode(bpe.vocab)
-        merges = msgspec.json.decode(bpe.merges, type=Merges)
-        entries = bytes(bpe.vocab)
-        if entries.count(b":") == len(vocab) + "".join(vocab).count(":") and b"\\u003" not in entries:
-            document = parse_json(_without(_without(content, bytes(bpe.merges)), entries))
-            document["model"] |= {"vocab": vocab, "merges": merges}
-            return document
-    except (InvalidModel, msgspec.MsgspecError, RecursionError, TypeError, ValueError):
-        pass
-    return parse_json(content)
-
-
-def _without(content: bytes, part: bytes) -> bytes:
-    """Return `content` with null in the place of `part`; raise ValueError if its beginning occurs twice."""
-    lead = part[:_LEAD]
-    at = content.index(lead)
-    rest = b"%bnull%b" % (content[:at], content[at + len(part) :])
-    if not content.startswith(part, at) or lead in rest:
-        raise ValueError("two places")
-    return rest

@@ -25,11 +25,12 @@ from impls.core.model.whole_tokens import FLAGS, can_meet
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
 from impls.core.text.decoder_steps import usual_decoders
 from impls.core.text.sentencepiece_rules import SentencePieceRules
-from impls.formats.files import MAX_TABLE_ID, converted
+from impls.formats.files import MAX_TABLE_ID, converted, parse_json
 from impls.formats.parse_cache import Note, cached_with_notes
 from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
+from impls.formats.tokenizer_json.columns import read_columns
 from impls.formats.tokenizer_json.decoder_steps import DecoderIgnored, own_decoder, read_decoder
-from impls.formats.tokenizer_json.document import AddedEntry, Bpe, File, MergesFile, OtherDocument, parse_document
+from impls.formats.tokenizer_json.document import AddedEntry, Bpe, File, MergesFile, OtherDocument
 from impls.formats.tokenizer_json.space_steps import (
     OlderUnicode,
     Spaces,
@@ -71,20 +72,24 @@ def read(document: Any, path: str) -> Model:
     return model
 
 
-def read_content(content: bytes, path: str, document: Callable[[], Any] | None = None) -> Model:
+def read_content(content: bytes, path: str, change: Callable[[Any], Any] | None = None) -> Model:
     """Read the model of a file, from the cache if it was read before; raise `OtherDocument` for other JSON.
 
-    `document` returns the parsed file, changed by whoever gives it.
+    `change` returns what the model is read from, given the parsed file.
     """
 
-    def parsed() -> tuple[Model, list[Note]]:
-        given = parse_document(content) if document is None else document()
+    def read_noted(document: Any) -> tuple[Model, list[Note]]:
+        given = document if change is None else change(document)
         if not isinstance(given, dict) or "model" not in given:
             raise OtherDocument(given)
         model, notes = read_with_notes(given)
         return model, [(type(note).__name__, str(note)) for note in notes]
 
-    model, notes = cached_with_notes(parsed, FORMAT, content, hashlib.sha256(content).hexdigest(), document is None)
+    def parsed() -> tuple[Model, list[Note]]:
+        packed = read_columns(content, read_noted)
+        return read_noted(parse_json(content)) if packed is None else (Model.restored(packed), packed.parts.notes)
+
+    model, notes = cached_with_notes(parsed, FORMAT, content, hashlib.sha256(content).hexdigest(), change is None)
     kinds = {kind.__name__: kind for kind in (DecoderIgnored, DropoutIgnored, OlderUnicode, OtherIds, TemplateIgnored)}
     for kind, note in notes:
         warnings.warn(f"{path}: {note}", kinds[kind], stacklevel=4)
@@ -249,8 +254,6 @@ def _merges(given: Any) -> list[tuple[str, str]]:
     """Return the merges; raise `InvalidModel` naming one that is not of two texts."""
     if not isinstance(given, list):
         raise InvalidModel("model.merges: expected a list")
-    if set(map(type, given)) == {tuple}:  # as `parse_document` has checked
-        return given
     entries = converted({"model": {"merges": given}}, MergesFile).model.merges
     return [
         two_parts(entry, f"model.merges[{rank}]") if isinstance(entry, str) else entry

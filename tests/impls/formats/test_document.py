@@ -1,64 +1,71 @@
-"""A long tokenizer.json is parsed as any other: the same document, or the same error."""
+"""A tokenizer.json read as columns by kernels gives the model that the reader of any document gives, or none."""
 
 from __future__ import annotations
 
-import itertools
 import json
+from random import Random
+from typing import Any
 
 import pytest
-from refusals import refused
+from tokenizer_files import tokenizer_file
 
-from impls import InvalidModel
+import impls
+from impls import Model
+from impls.core import kernels
+from impls.formats import parse_cache
 from impls.formats.files import parse_json
-from impls.formats.tokenizer_json import document
-from impls.formats.tokenizer_json.document import parse_document
+from impls.formats.tokenizer_json import columns
+from impls.formats.tokenizer_json.reader import read_with_notes
 
 
-def content_of(vocab: str, merges: str) -> bytes:
-    return f'{{"added_tokens": [{{"content": "<s>"}}], "model": {{"vocab": {vocab}, "merges": {merges}}}}}'.encode()
+def read(document: Any) -> tuple[Model, list[parse_cache.Note]]:
+    model, notes = read_with_notes(document)
+    return model, [(type(note).__name__, str(note)) for note in notes]
 
 
-WHOLE = content_of('{"a": 0}', '["a b"]')
+def is_read_alike(content: bytes) -> bool:
+    """Return whether columns give a model, which must be that of the reader."""
+    packed = columns.read_columns(content, read)
+    if packed is not None:
+        model, notes = read(parse_json(content))
+        assert bytes(packed.content) == bytes(model.packed(notes).content), content
+    return packed is not None
 
 
-KEYS = ('{"a": 0, "\\":" : 1, "\\\\\\"":2, ":": 3, "\\u0061\\\\": 4}', '{"é\\n": 0, "\\ud83d\\ude00": 7}')
-MERGES = ('["a b", "c d"]', '[["a", "b"], ["é", "\\""]]', '["a b", ["c", "d"]]', "[]")
-ODD_VOCABULARIES = (
-    '{"a": 0, "b": 1, "a": 2}', '{"a": 0, "\\u0061": 1}', '{"a": "x"}', '{"a": 1.0}', '{"a": 1e3}',
-    '{"a": 1180591620717411303424}', '{"a": true}', '{"\\ud800": 0}',
-)  # fmt: skip
-ODD_MERGES = ('["a b"], "vocab": {"c": 1}', '[{"a": 0, "a": 1}]', '[["a", "b", "c"]]')
+@pytest.fixture(autouse=True)
+def of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    impls.get("compiled")  # brings the kernels
+    monkeypatch.setattr(parse_cache, "LEAST_BYTES", 0)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        *itertools.starmap(content_of, itertools.product(KEYS, MERGES)),
-        *(content_of(vocab, '["a b"]') for vocab in ODD_VOCABULARIES),
-        *(content_of('{"a": 0}', merges) for merges in ODD_MERGES),
-        WHOLE[:-1] + b', "model": {"vocab": {"a": 1}, "merges": []}}',
-        content_of("{}", "[]")[:-1] + b', "decoder": {}, "normalizer": []}',
-        *(WHOLE[:-1] + b', "decoder": ' + decoder + b"}" for decoder in (b'"\xff"', b'{"a": 0}')),
-        *(WHOLE[:-9], WHOLE.replace(b"a b", b"a \xff"), content_of("[1]", "null")),
-    ],
-)
-def test_the_document_or_error_is_that_of_the_parser_of_any_json(content: bytes) -> None:
-    try:
-        expected = parse_json(content)
-    except InvalidModel as error:
-        raised = refused(InvalidModel, None, parse_document, content)
-        assert str(raised) == str(error)  # noqa: PT017
-    else:
-        assert json.dumps(parse_document(content)) == json.dumps(expected)
+DAMAGES = ('"', ",", "{", "]", "\\", "\\u0020", "\\u00e9", "\\ud800", "0", ".5", "e1", "-", " ", "a", "\udcff", "")
 
 
-def test_both_lists_are_parsed_once_unless_a_key_may_be_there_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[bytes] = []
-    monkeypatch.setattr(document, "parse_json", lambda content: given.append(content) or parse_json(content))
-    assert parse_document(WHOLE) == parse_json(WHOLE)
-    colons = content_of('{":": 0, "a": 1}', '["a :", [":", "a"]]')
-    assert parse_document(colons)["model"]["merges"] == ["a :", (":", "a")]
-    assert given == [content_of("null", "null")] * 2
-    escaped = content_of('{"\\u003a": 0, "a": 1, "a": 2}', '["a b"]')
-    refused(InvalidModel, "twice", parse_document, escaped)
-    assert given[2:] == [escaped]
+def test_random_files_whole_and_damaged_give_the_model_of_the_reader_or_none(fuzz: int) -> None:
+    n_read = 0
+    for seed in range(100 * fuzz):
+        rng = Random(seed)
+        text = json.dumps(tokenizer_file(rng), ensure_ascii=False, indent=rng.choice((None, 1)))
+        n_read += is_read_alike(text.encode())
+        for _ in range(8):
+            at = rng.randrange(text.index('"vocab"'), len(text))
+            damaged = text[:at] + rng.choice(DAMAGES) + text[at + rng.randrange(2) :]
+            is_read_alike(damaged.encode("utf-8", "surrogateescape"))
+    assert n_read > 30 * fuzz
+
+
+OTHERS = b"".join(b'"%d": %d, ' % (i, i) for i in range(1000))
+WHOLE = b'{"model": {"vocab": {%b"a": 1000, "b": 1001, "ab": 1002}, "merges": ["a b"]}}' % OTHERS
+TOKENS = b'"ab": "2"|"ab": 2.0|"ab": 1180591620717411303424|"ab": true|"ab": 1|"ab": -2|"ac": 1002'
+TOKENS += b'|"ab": 1002, "a": 1003|"ab": 1002, "\\ud800": 1003|"ab": 1002, "\xff": 1003'
+MERGES = b'{"a": 0}|["a", "b", "ab"]|"a b ab"|"ab"|"a "|"a  b"|["a", ""]|"a b"], "vocab": {"c": 1}, "x": [1'
+
+
+def test_odd_files_are_left_to_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = [WHOLE.replace(b'"ab": 1002', tokens) for tokens in TOKENS.split(b"|")]
+    odd += [WHOLE.replace(b'"a b"', merges) for merges in MERGES.split(b"|")]
+    odd += [WHOLE[:-1], WHOLE[:-1] + b', "decoder": "\xff"}']
+    assert is_read_alike(WHOLE)
+    assert [content for content in odd if is_read_alike(content)] == []
+    monkeypatch.setattr(kernels, "native", None)
+    assert not is_read_alike(WHOLE)
