@@ -59,7 +59,7 @@ def locate(text: str, got: Answer, client: TargetClient, reference: Reference) -
         if _only_length_matters(text, pieces, client, reference):
             return "merges", f"{difference.what}; but shorter, the same letters are merged correctly"
         if len(pieces) > 1 and all(client.ids(piece) == reference.ids(piece) for piece in pieces):
-            return "pieces", f"each piece alone is right; {difference.what}"
+            return "pieces", f"each piece alone is right, so it cuts the text differently; {difference.what}"
     return difference.stage, difference.what
 
 

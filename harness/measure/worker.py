@@ -27,7 +27,7 @@ from harness.measure.stats import binned
 from harness.measure.texts import strings
 from harness.measure.workloads import GROWING, Task
 from harness.process import memory
-from impls import Model, Tokenizer, TrainingSpec, get
+from impls import Model, Tokenizer, TrainingSpec, Unsupported, get
 from impls.core.text.files import TextFile, TextFiles
 
 OPEN_SECONDS = 120.0
@@ -291,7 +291,9 @@ class Learned(NamedTuple):
 
 
 def train(path: str, training: dict[str, Any]) -> Learned:
-    """Train from a text file, each line a document."""
+    """Train from a text file, each line a document. Raises `Unsupported` for a target that is not registered."""
+    if isinstance(_held.implementation, partial):  # a file or a program: it only encodes and decodes
+        raise Unsupported(_held.implementation.args[0], "only registered implementations are asked to train")
     files, spec = TextFiles([TextFile(Path(path), "lines")]), TrainingSpec(**training)
     memory.reset_peak()
     _held.answers, _held.inputs = [], [files]

@@ -10,7 +10,7 @@ from harness.outcome import Outcome
 
 MEMORY_SHARE = 0.6
 """Share of the machine's memory that a worker may use."""
-_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][^\s\\/:'\",()]+)+[\\/]")
+_PATH = re.compile(r"(?:[A-Za-z]:|~|\.{1,2})?(?:[\\/][^\s\\/:'\",()]+)+[\\/]")
 _TELLING = re.compile(r"error|exception|panic|fatal|abort|fail|cannot", re.IGNORECASE)
 
 _NO_MEMORY = re.compile(r"out of memory|memory allocation of \d+|bad_alloc|MemoryError|cannot allocate", re.IGNORECASE)

@@ -52,7 +52,8 @@ def cost(case: Case) -> None:
     as_declared: list[str] = []
     n_in_part = 0
     for call, what, family in timed:
-        extra = case.client.description.time_exponent - 1 if call == "encode" and _is_one_piece(case, family) else 0.0
+        may_declare = call == "encode" and _is_one_piece(case, family)
+        extra = case.client.description.time_exponent - 1 if may_declare else 0.0
         for numbers in (_NUMBERS, _NUMBERS_AGAIN):
             times = _times(case, call, family, numbers)
             if (power := _exponent(times)) <= _MOST_EXPONENT + extra:
@@ -67,6 +68,8 @@ def cost(case: Case) -> None:
         shown = ", ".join(f"{seconds:.2g} s for {size:,}" for size, seconds in times)
         if power > _MOST_EXPONENT + extra:
             reason = f"on {what} time grows with length to the power of {power:.1f}: {shown} characters"
+            if may_declare and power <= _MOST_EXPONENT + 1:
+                reason += "; if that is by design, declare time_exponent = 2.0"
             given = family(times[-1][0], 0)
             example: dict[str, Any] = {"text": given} if isinstance(given, str) else {"after": given[:_SHOWN]}
             raise Fault("resources", reason, **example, expected="at most n log n", got=shown)
