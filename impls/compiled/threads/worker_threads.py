@@ -126,7 +126,8 @@ class WorkerThread:
         self.context: Context | None = None
         self._pool: Pool | None = None
         self._kept_off: int | None = None
-        self.thread = Thread(target=_serve, args=(self.mailbox,), daemon=True)
+        # The thread works for ever, and keeps the record of its mailbox alive.
+        self.thread = Thread(target=native.run_worker, args=(self.mailbox.slots,), daemon=True)
         self.thread.start()
 
     def ask(self, job: int, pool: Pool, processor: int | None) -> None:
@@ -149,11 +150,6 @@ class WorkerThread:
         if context is not None and self._pool is not None:
             self._pool.free.append(context)
         self._pool = None
-
-
-def _serve(mailbox: Slots) -> None:
-    """Work for ever; the thread keeps its mailbox alive."""
-    native.run_worker(mailbox.address)
 
 
 def _new_lock() -> int:

@@ -102,19 +102,15 @@ def _paragraph_end(text: U8s, start: int, n_bytes: int) -> int:
     return n_bytes
 
 
-@inlined
-def _is_cut(context: ContextRecord, line_cuts: int, at: U8s) -> bool:
-    """Return whether a text may be cut before the character at `at`, which follows a line break."""
-    automaton = context.stages[0]
-    after = class_at(automaton.ascii_classes, automaton.pages, automaton.page_classes, at, at[0])
-    return shift_right(line_cuts, after) & 1 != 0
-
-
 @kernel
 def _lines_end(context: ContextRecord, line_cuts: int, text: U8s, start: int, n_bytes: int) -> int:
     """Return the end of the lines from `start` on that may be split together, as one text."""
-    end = _line_end(text, start, n_bytes)
-    while line_cuts != 0 and end < n_bytes and _is_cut(context, line_cuts, from_item(text, end)):
+    end, automaton = _line_end(text, start, n_bytes), context.stages[0]
+    while line_cuts != 0 and end < n_bytes:
+        at = from_item(text, end)
+        after = class_at(automaton.ascii_classes, automaton.pages, automaton.page_classes, at, at[0])
+        if shift_right(line_cuts, after) & 1 == 0:
+            break
         end = _line_end(text, end, n_bytes)
     return end
 

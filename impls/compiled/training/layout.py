@@ -120,9 +120,7 @@ class LearningRecord(Record):
     pool: I32s  # int32: the lists of pairs, which hold the places of the cells where a pair begins
     pool_used: i64  # number of places in the pool in use
     pool_room: i64  # maximum number of places in the pool
-    neighbours: Rows[
-        Neighbour
-    ]  # two by symbol, as left and as right neighbour of a merge: what the merge changes there
+    neighbours: Rows[Neighbour]  # two by symbol, as left and as right one: what a merge changes there
     touched: I32s  # int32: the rows of NEIGHBOURS in use
     events: Rows[Event]  # the occurrences of new pairs
     merges: Rows[Merge]  # rows of three int64 by merge: left symbol, right symbol, count

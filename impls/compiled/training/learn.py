@@ -100,16 +100,6 @@ def _offer(learning: LearningRecord, row: int, new: int) -> None:
     neighbour.times = 0
 
 
-@inlined
-def _write_lists(learning: LearningRecord, n_events: int) -> None:
-    for i in range(n_events):
-        event = learning.events[i]
-        neighbour = learning.neighbours[event.row]
-        if neighbour.times != NOT_STORED:
-            learning.pool[neighbour.times] = event.place
-            neighbour.times = neighbour.times + 1
-
-
 @kernel
 def _replace(learning: LearningRecord, left: int, right: int, new: int, places: I32s, n_places: int) -> tuple[int, int]:
     """Replace a pair at those of the given places where it still exists, and note the neighbours of each occurrence.
@@ -158,7 +148,12 @@ def _merge(learning: LearningRecord, left: int, right: int, new: int, places: I3
             _lose(learning, key_of(symbol, left), weight)
     for i in range(n_touched):
         _gain(learning, touched[i], new)
-    _write_lists(learning, n_events)
+    for i in range(n_events):
+        event = learning.events[i]
+        neighbour = neighbours[event.row]
+        if neighbour.times != NOT_STORED:
+            learning.pool[neighbour.times] = event.place
+            neighbour.times += 1
     for i in range(n_touched):
         _offer(learning, touched[i], new)
 
@@ -187,17 +182,6 @@ def _is_up_to_date(learning: LearningRecord, pair: Pair, tie: int) -> bool:
         pair.list_length = pair.list_length - 1
 
 
-@inlined
-def _begin(learning: LearningRecord, left: int, right: int, new: int, count: int) -> None:
-    """Record a merge whose symbol has its bytes already."""
-    merge = learning.merges[learning.n_merges]
-    merge.left = left
-    merge.right = right
-    merge.count = count
-    learning.spans[new] = learning.spans[left] + learning.spans[right]
-    learning.measures[new] = learning.measures[left] + learning.measures[right]
-
-
 @kernel
 def learn(learning: LearningRecord) -> int:
     """Learn merges; return FINISHED if there are enough, else TOO_RARE, NO_ROOM (in a table), or FULL (the pool is)."""
@@ -222,7 +206,10 @@ def learn(learning: LearningRecord) -> int:
         append_token(learning, left, right, new)
         if is_reserved(learning, new):
             continue
-        _begin(learning, left, right, new, count)
+        merge = learning.merges[learning.n_merges]
+        merge.left, merge.right, merge.count = left, right, count
+        learning.spans[new] = learning.spans[left] + learning.spans[right]
+        learning.measures[new] = learning.measures[left] + learning.measures[right]
         pair.count = 0
         _merge(learning, left, right, new, from_item(learning.pool, pair.list_end - n_places), n_places)
         learning.n_merges = learning.n_merges + 1

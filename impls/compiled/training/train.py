@@ -42,7 +42,6 @@ _SPARE_PLACES = 1 << 10
 """Places that the pool has in addition to those computed from the lists it begins with."""
 MOST_CELLS = (1 << 31) - 1
 _N_CHARACTERS = 0x110000
-_NO_SYMBOLS = np.zeros(0, np.int32)
 _USUAL_TOKEN_BYTES = 8
 _RULES = ("smallest", "first", "shortest", "largest")
 """The rules for ties, in the order of their values in the layout."""
@@ -88,10 +87,9 @@ class Learner(Slots):
         n_cells = 1 + int(((words.lengths // (SYMBOL_BYTES if in_symbols else 1) + 1) * times).sum())
         if n_cells > MOST_CELLS:
             raise _too_many_cells(n_cells, int(words.counts.max()))
-        inner, last = (_NO_SYMBOLS, _NO_SYMBOLS) if in_symbols else self._symbols()
+        inner, last = (0, 0) if in_symbols else self._symbols()
         self.hold("cells", self._zeros(layout.Cell.dtype.itemsize * n_cells))
-        tables = [table if len(table) else 0 for table in (inner, last)]
-        self["n_cells"] = native.fill_cells(words.address, *tables, self["cells"])
+        self["n_cells"] = native.fill_cells(words.address, inner, last, self["cells"])
 
     def learn(self) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the merges, as pairs of symbols in the order they were learned, and the count of each."""
@@ -110,12 +108,12 @@ class Learner(Slots):
         merges = self.held("merges")[: self["n_merges"]]
         return list(map(tuple, merges[:, :2].tolist())), merges[:, 2].tolist()
 
-    def _symbols(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the symbol of each byte or character, and the symbol at the end of a word (empty for bytes): int32."""
+    def _symbols(self) -> tuple[np.ndarray, np.ndarray | int]:
+        """Return the symbol of each byte or character, and the symbol at the end of a word (0 for bytes): int32."""
         if self._spec.alphabet == "bytes":
             inner = np.zeros(256, np.int32)
             inner[[symbol[0] for symbol in self._base]] = np.arange(256, dtype=np.int32)
-            return inner, _NO_SYMBOLS
+            return inner, 0
         inner = np.zeros(_N_CHARACTERS, np.int32)
         mark = self._spec.end_of_word
         last = inner if mark is None else np.zeros(_N_CHARACTERS, np.int32)
