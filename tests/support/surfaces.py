@@ -26,11 +26,11 @@ from impls.drop_in.hf.post_processing import PostProcessor
 PAGE = Path(__file__).parents[2] / "impls" / "drop_in" / "README.md"
 HEAD = """# What the drop-ins provide
 
-Every public name of the two libraries. `tiktoken._educational` and plug-ins of `tiktoken_ext` are not provided.
-*Provided* does what the library's does (the tests compare both). *Refused*
-raises an error that names it and says what to do instead. *Absent* is an ordinary `AttributeError`. Where answers
-differ on purpose is in the docstrings of [`hf`](hf/__init__.py) and [`tiktoken`](tiktoken/encoding.py).
-`python tests/support/surfaces.py` writes this page; a test fails when it is stale.
+Every public name of both libraries: `from bpebench.hf import Tokenizer`, `from bpebench import tiktoken`, or first of
+all `sys.modules["tiktoken"] = bpebench.tiktoken`. *Provided* does what the library's does (the tests compare both),
+*refused* raises an error that says what to do instead, *absent* is an ordinary `AttributeError`, as
+`tiktoken._educational` is. Where answers differ on purpose: see the docstrings of [`hf`](hf/__init__.py) and
+[`tiktoken`](tiktoken/encoding.py). `python tests/support/surfaces.py` writes this page.
 """
 COLUMNS = "| of | provided | refused: what to do instead | absent |\n|---|---|---|---|"
 Pair = tuple[str, object, object]
@@ -83,7 +83,7 @@ def rows(pairs: list[Pair], *, refuses: bool) -> Iterator[tuple[str, str, str, s
 
 def page() -> str:
     written = [HEAD]
-    for title, pairs, refuses in (("bpebench.hf", TOKENIZERS, True), ("bpebench", TIKTOKEN, False)):
+    for title, pairs, refuses in (("bpebench.hf", TOKENIZERS, True), ("bpebench.tiktoken", TIKTOKEN, False)):
         written += [f"## `{title}`, for `{pairs[0][1].__name__}`", "", COLUMNS]  # type: ignore[attr-defined]
         for kind, _, _ in pairs:
             by_status: dict[str, dict[str, list[str]]] = {"provided": {}, "refused": {}, "absent": {}}
