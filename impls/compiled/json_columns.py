@@ -4,7 +4,7 @@
     ["a b"] or [["a", "b"]]       ids of the parts 0 1, id of the result 2
 
 Both have passed a parser that builds nothing, so they are valid JSON but for bytes that are not UTF-8. UNUSUAL is
-returned for what is no vocabulary, or no merge of its tokens, and for what hardly occurs (characters beyond ASCII
+returned for anything but a vocabulary and merges of its tokens, and for what hardly occurs (characters beyond ASCII
 written as numbers): `impls.formats` then reads the file in Python, and says what is wrong with it.
 """
 

@@ -50,7 +50,7 @@ def from_characters(model: Model) -> tuple[Symbols, dict[str, np.ndarray], tuple
     symbols = renumbered(pairs, results, base)
     bytes_ = np.arange(256, dtype=np.int32) if byte_ids else np.zeros(256, np.int32)
     first_last = len(others) + (len(inner) if last is not inner else 0)
-    # A page is left for all code points that are no tokens, from the last one on.
+    # From the last code point that is a token on, one page serves all the others.
     n_codes = N_CODE_POINTS if missing else min(max(map(ord, (*inner, *last, " "))) + 2 * PAGE, N_CODE_POINTS) & -PAGE
     symbol_of = np.full((n_codes, 2), _UNKNOWN, np.int32)  # by code point: inside a piece, and at its end
     for column, (characters, first) in enumerate(((inner, len(others)), (last, first_last))):

@@ -93,7 +93,7 @@ def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
         if len(several := np.flatnonzero(n_ways > 1)):
             possible[_completing(model, keys, results, several)] = True
     else:
-        # What makes a token of unknown ones is not told by its text. If a pair is listed twice, the later rank counts.
+        # Unknown parts of a token do not show in its text. Of a pair listed twice the later rank counts.
         possible[len(keys) - 1 - np.unique(keys[::-1], return_index=True)[1]] = True
     return pairs[possible], results[possible].astype(np.int64)
 
